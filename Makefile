@@ -17,7 +17,7 @@ OUT ?= out/demo
 # containers often set it; without kept bytecode every process compiles the package and the tests again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-slow test-interop test-all lint format bench clean
+.PHONY: help demo suite test test-slow test-interop test-all lint format bench clean
 
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ $(MODELS): $(STAMP)
 
 demo: $(CORE)  ## Make built-in data, evaluate five encoders, write a report to out/demo
 	$(BIN)/xlingual demo --out $(OUT)
+
+suite: $(CORE)  ## Run examples/suite.toml on data in ../shared/data, write its page to out/suite
+	$(BIN)/xlingual run examples/suite.toml
 
 test: $(MODELS)  ## Run the fast tests (about three minutes on two cores)
 	$(BIN)/python -m pytest -n auto -m 'not slow'

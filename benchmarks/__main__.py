@@ -28,6 +28,7 @@ SPEED = (
     "repair_speed",
     "nbest_speed",
     "study_load",
+    "leaderboard_speed",
     "browse_speed",
     "estimate",
 )
@@ -42,6 +43,7 @@ STATISTICS = (
     "study_statistics",
     "chance_alarm",
     "inspect_noise",
+    "history_noise",
     "repair_noise",
 )
 NETWORKS = (
@@ -71,7 +73,7 @@ DATA = (
         "table1",
     ),
     *("pivot_runs", "pivot_tables"),
-    *("order_simulated", "order_measured", "hub_bounds"),
+    *("order_simulated", "order_measured", "order_confidence", "hub_bounds"),
 )
 
 wanted = [

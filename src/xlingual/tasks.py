@@ -21,6 +21,7 @@ class Mark:
     value: float
     purpose: str
     of_the_way: bool = False  # a share of the way from chance to the oracle, else of the best possible value
+    not_of: tuple[str, ...] = ()  # kinds of measures on another scale
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,21 @@ class Task:
     target_is_language: bool = True
     viewed: str | None = None  # the measure whose entries carry the task's further findings (views)
     renamed: Mapping[str, str] = field(default_factory=dict)  # measures under the names of the literature
+    meaning: Mapping[str, str] = field(default_factory=dict)  # kind of measure → what it is; {k}: its cut-off
 
     def of_pair(self, source: str, target: str | None) -> bool:
         """Return whether a number is about a pair of languages."""
         return self.target_is_language and not self.no_languages & {source, target}
+
+    def marks(self, measure: str) -> bool:
+        """Return whether the task says which values of a measure are good enough."""
+        return self.mark is not None and not measure.startswith(self.mark.not_of)
+
+    def explained(self, measure: str) -> str:
+        """Return what a measure is, as a sentence with its name; "" where the task does not say."""
+        kind, _, cut = measure.partition("@")
+        text = self.meaning.get(kind, "")
+        return f"{self.measure_name(measure)} is {text.format(k=cut)}." if text else ""
 
     def measure_name(self, measure: str) -> str:
         """Return the measure as sentences name it: "BkR R@10", "SIM", "mAP"."""
@@ -84,6 +96,12 @@ TASKS: Mapping[str, Task] = {
                 "the candidates."
             ),
             measures=("R@10", "SIM"),
+            meaning={
+                "R": "the share of texts whose nearest text in the other language has an image like theirs: "
+                "their own image is among the {k} nearest to it",
+                "SIM": "the mean similarity of a text's own image and that of the nearest text in the other "
+                "language",
+            },
             own="own image",
             mark=Mark(0.10, "match texts across languages", of_the_way=True),
             way_back=True,
@@ -102,6 +120,13 @@ TASKS: Mapping[str, Task] = {
                 "Each text looks for its own match in the other language: this needs pairs that are known"
                 " to match."
             ),
+            meaning={
+                "R": "the share of a text's known matches in the other language that are among the {k} texts "
+                "nearest to it",
+                "Success": "the share of texts with a known match among the {k} nearest texts of the other "
+                "language",
+                "RR": "the mean of 1 / rank of a text's first known match in the other language",
+            },
             measures=("R@10",),
             mark=Mark(0.25, "match texts across languages"),
             request=_REQUESTS + "CrosslingualRetrievalRequest",
@@ -134,7 +159,11 @@ TASKS: Mapping[str, Task] = {
             column="answer language",
             parts="question languages",
             whole=True,
-            mark=Mark(0.10, "find answers in a pool of all languages"),
+            meaning={
+                "AP": "1 where all right answers of every question stand first in the pool of all languages, "
+                "and near 0 where they stand far down",
+            },
+            mark=Mark(0.10, "find answers in a pool of all languages", not_of=("StrongAlignment",)),
             no_languages=frozenset({"all", "pool"}),
             viewed="AP",
             renamed={  # a mean over questions, as in the literature

@@ -40,6 +40,7 @@ def study(recipes: Path, xlingual: Any, monkeypatch: pytest.MonkeyPatch, tmp_pat
     return lambda *more: xlingual("casestudy", "r", *GIVEN, instead=more)
 
 
+@pytest.mark.slow  # the fast run trains: test_the_built_in_recipes_in_one_command
 def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
     outcome = study(*ENCODERS, *MODELS, "--base", "small", "--out", "out", "--report")
     assert outcome.code == 0, outcome.err
@@ -107,6 +108,7 @@ def test_models_that_are_trained_here_several_times(study: Any) -> None:
     assert json.loads(taken.out)["models"] == content["models"]
 
 
+@pytest.mark.slow
 def test_fewer_languages_are_evaluated_than_trained_on(study: Any, full: bool) -> None:
     pytest.importorskip("torch")
     small = ("--epochs", "1", "--batch", "16", "--neighbours", "2", "--json")

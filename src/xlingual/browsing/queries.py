@@ -36,8 +36,8 @@ class Queries:
         self.retrieved, self.failed = asked.retrieved[lines], asked.failed[lines]
         self.kind = looked.kind[lines]
         self.score: Floats = nearest.score[lines]
-        self.hub = looked.is_hub[lines]
-        self.hubs = {int(row): n for _, row, n in sorted(looked.hubs, key=lambda hub: hub[2])}
+        self.hub = looked.served.is_hub[lines]
+        self.hubs = {int(row): n for _, row, n in sorted(looked.served.hubs, key=lambda hub: hub[2])}
         self.kept = nearest.kept
         key = self.pair * n_rows + self.row
         self._order = np.argsort(key, kind="stable")

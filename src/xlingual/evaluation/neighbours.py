@@ -14,7 +14,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.evaluation.numbers import Subject
-from xlingual.evaluation.perquery import looked_up, repeated, words_of
+from xlingual.evaluation.perquery import Words, looked_up, repeated, words_of
 from xlingual.ragged import groups, members, spans
 from xlingual.ranking import UNIT, Adjustment, Cosine, TextSimilarity, TopK
 from xlingual.ranking.listed import Lists
@@ -83,14 +83,14 @@ def neighbours_of(
     `query_code` [n] and `candidate_code` [m] are the vectors that queries and candidates have; `scores` gives
     the scores of pairs of vectors.
     """
-    kept = np.flatnonzero(_place(found.query) < k)
+    kept = first_lines(found.query, k)
     query, candidate = found.query[kept], found.candidate[kept]
     score = np.round(scores(query, candidate), DECIMALS)
     order = np.argsort(candidate_code, kind="stable")
     codes = candidate_code[order]
     first, end = (np.searchsorted(codes, candidate, side=side) for side in ("left", "right"))
     line, place = spans(first, np.minimum(end - first, k))  # a vector that more texts share: some of them
-    line = line[(room := _place(query[line]) < k)]
+    line = line[(room := first_lines(query[line], k))]
     text = order[place[room]]
     owner, at = members(query[line], query_code)
     line, text = line[at], text[at]
@@ -100,14 +100,14 @@ def neighbours_of(
 def listed_neighbours(lists: Lists, k: int = KEPT) -> Neighbours:
     """Return the first `k` candidates of each list of a search system."""
     above, tied = lists.places
-    kept = np.flatnonzero(_place(lists.query) < k)
+    kept = first_lines(lists.query, k)
     score = np.full(len(kept), np.nan) if lists.score is None else np.round(lists.score[kept], DECIMALS)
     return Neighbours(lists.query[kept], lists.candidate[kept], above[kept], tied[kept], score)
 
 
-def _place(query: Ints) -> Ints:
-    """Return how many earlier lines a query has, for each line; lines are ordered by query."""
-    return np.arange(len(query)) - np.repeat(*groups(query))
+def first_lines(query: Ints, k: int) -> Ints:
+    """Return the places of the first k lines of each query; lines are ordered by query."""
+    return np.flatnonzero(np.arange(len(query)) - np.repeat(*groups(query)) < k)
 
 
 @dataclass
@@ -127,6 +127,11 @@ class NeighbourTable:
 
     def table(self, manifest: Manifest) -> dict[str, pa.Table]:
         """Return the table by its name; nothing where nothing was added."""
+        ids = words_of(manifest.ids)
+        return self.named(ids, ids)
+
+    def named(self, queries: Words, candidates: Words) -> dict[str, pa.Table]:
+        """Return the table, with the names of queries and candidates by their rows (see `words_of`)."""
         import pyarrow as pa
 
         if not self._blocks:
@@ -136,9 +141,8 @@ class NeighbourTable:
         for place, name in enumerate(("encoder", "source", "target")):
             columns[name] = repeated([str(labels[place]) for labels in self._labels], lengths)
         columns["seed"] = pa.array(np.repeat([labels[3] for labels in self._labels], lengths), pa.int64())
-        ids = words_of(manifest.ids)
-        for name, place in (("query", 0), ("neighbour", 1)):
-            columns[name] = looked_up(np.concatenate([block[place] for block in self._blocks]), *ids)
+        for place, (name, words) in enumerate((("query", queries), ("neighbour", candidates))):
+            columns[name] = looked_up(np.concatenate([block[place] for block in self._blocks]), *words)
         for name in ("above", "tied"):
             numbers = np.concatenate([getattr(found, name) for _, _, found in self._blocks])
             columns[name] = pa.array(numbers, pa.int64())

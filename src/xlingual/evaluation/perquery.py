@@ -32,6 +32,7 @@ class QueryRows:
     labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)  # divide the rows into parts
 
 
+Words: TypeAlias = "tuple[Ints, pa.Array]"  # which word each row has, and the different words
 QuerySource: TypeAlias = Manifest | QueryRows  # the names, items and clusters of queries
 
 
@@ -118,7 +119,7 @@ def _label_codes(labels: Sequence[str | None]) -> tuple[Ints, list[str]]:
     return np.array([-1 if label is None else place[label] for label in labels], dtype=np.int64), words
 
 
-def words_of(words: Sequence[str]) -> tuple[Ints, pa.Array]:
+def words_of(words: Sequence[str]) -> Words:
     """Return the different words, and which of them each is.
 
     One id may name a text of each language, but the words of an Arrow dictionary must be distinct.

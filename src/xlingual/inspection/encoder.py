@@ -12,13 +12,9 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.thumbnails import cut, thumbnails
-from xlingual.inspection.judged import Asked
-from xlingual.inspection.kinds import hubs_among, kinds_of
-from xlingual.inspection.nearest import nearest_of
+from xlingual.inspection.served import Served
 from xlingual.inspection.slices import Feature, FoundSlice, Slice, Values, difference_of, find_slices
-from xlingual.results import Results
 from xlingual.results.inspection import (
-    KINDS,
     Condition,
     ErrorKind,
     FailedQuery,
@@ -31,47 +27,32 @@ from xlingual.results.inspection import (
 )
 
 EXAMPLES = 5  # of a slice and of a kind of error
+BESIDE = 3  # wrong candidates of a pool that are shown
 MOST_HUBS = 10
 MOST_OVERLAPS = 10  # listed of a slice
-_NO_NEIGHBOURS = (
-    "these results keep no neighbours, so that less is known: evaluate again without --no-neighbours"
-)
 
 
 class Looked:
     """Looks at one encoder."""
 
-    def __init__(
-        self,
-        results: Results,
-        data: Manifest,
-        shown: Shown,
-        encoder: str,
-        queries: Asked,
-        near: int,
-        *,
-        matching: bool,
-    ) -> None:
-        self.data, self.shown, self.encoder, self.matching = data, shown, encoder, matching
-        self.nearest = nearest_of(results, data, encoder, queries)
-        self.asked = queries = self.nearest.asked
-        self.is_hub, self.hubs = hubs_among(queries, queries.first_sample)
-        self.kind = kinds_of(queries, data, self.is_hub, self.nearest.score, near, matching=matching)
+    def __init__(self, data: Manifest, shown: Shown, encoder: str, served: Served) -> None:
+        self.data, self.shown, self.encoder, self.served = data, shown, encoder, served
+        self.nearest, self.asked, self.kind = served.nearest, served.asked, served.kind
         self.slices: list[tuple[str, Ints]] = []  # in words, with the rows of their texts
 
     def inspected(self, rows: Ints, features: Sequence[Feature], seed: int) -> InspectedEncoder:
         """Return where the encoder fails; `features` are those of text rows [n]."""
         one = self.asked
-        own, values = one.values(self.data)
+        own, whole = one.values(self.data)
         held = np.isin(own, rows)
-        own, values = own[held], values.take(held)
+        own, values = own[held], whole.take(held)
         at = np.searchsorted(rows, own)
         search = find_slices(values, [feature.take(at) for feature in features], seed=seed)
         self.slices = [(in_words(found.slice), own[found.slice.rows]) for found in search.found]
         first = one.first_sample
         return InspectedEncoder(
             encoder=self.encoder,
-            value=float(one.value.mean()),
+            value=float(one.value.mean() if not self.served.in_pool else whole.value.mean()),
             n_queries=int(first.sum()),
             n_failed=int((first & one.failed).sum()),
             n_texts=len(own),
@@ -80,6 +61,7 @@ class Looked:
             slices=[self._slice(found, own, values) for found in search.found],
             kinds=self._kinds(),
             hubs=self._hubs(),
+            by_pair=self._by_pair(first),
         )
 
     def image_path(self, row: int) -> str | None:
@@ -124,6 +106,7 @@ class Looked:
             return
         for line in lines.tolist():
             row, retrieved, above = int(one.row[line]), int(one.retrieved[line]), int(one.above[line])
+            answer = int(self.served.answer[line])
             if row in used or retrieved in used:
                 continue
             used |= {row} | ({retrieved} if retrieved >= 0 else set())
@@ -133,43 +116,54 @@ class Looked:
                 retrieved=self.shown.text(retrieved) if retrieved >= 0 else None,
                 rank=above + 1 if above >= 0 else None,
                 value=float(one.value[line]),
+                answer=self.shown.text(answer) if answer >= 0 else None,
+                beside=[self.shown.text(other) for other in self._beside(line)],
             )
 
+    def _beside(self, line: int) -> list[int]:
+        """Return what else stood above the answer, in a pool."""
+        if not self.served.in_pool:
+            return []
+        return [row for row, _ in self.served.listed(line)[:BESIDE] if row != self.asked.retrieved[line]]
+
     def _kinds(self) -> list[ErrorKind]:
-        one, found = self.asked, []
-        for code, name in enumerate(KINDS):
-            own = (self.kind == code) & one.first_sample
-            counts = np.bincount(one.pair[own], minlength=len(one.pairs)).tolist()
-            by_pair = {
-                f"{source}-{target}": count
-                for (source, target), count in zip(one.pairs, counts, strict=True)
-                if count
-            }
-            found.append(ErrorKind(name, int(own.sum()), by_pair, self._failed(own)))
+        found = []
+        for code, name in enumerate(self.served.kinds):
+            own = (self.kind == code) & self.asked.first_sample
+            found.append(ErrorKind(name, int(own.sum()), self._by_pair(own), self._failed(own)))
         return sorted(found, key=lambda each: -each.n)
 
+    def _by_pair(self, chosen: np.ndarray) -> dict[str, int]:
+        """Return how many of the chosen queries are of each pair."""
+        one, between = self.asked, "->" if self.served.in_pool else "-"
+        counts = np.bincount(one.pair[chosen], minlength=len(one.pairs)).tolist()
+        return {
+            f"{source}{between}{target}": count
+            for (source, target), count in zip(one.pairs, counts, strict=True)
+            if count
+        }
+
     def _hubs(self) -> HubsOfEncoder:
-        one = self.asked
-        looked = one.first_sample & (one.retrieved >= 0)
-        failed = looked & one.failed
+        one, served = self.served.counted, self.served
+        failed = one.first_sample & (one.retrieved >= 0) & one.failed
         lost = {
             (pair, row): int((failed & (one.pair == pair) & (one.retrieved == row)).sum())
-            for pair, row, _ in self.hubs
+            for pair, row, _ in served.hubs
         }
-        largest = sorted(self.hubs, key=lambda hub: (-lost[hub[:2]], -hub[2], hub[1]))[:MOST_HUBS]
-        never, by_chance, unfound = self.nearest.never(self.data)
+        largest = sorted(served.hubs, key=lambda hub: (-lost[hub[:2]], -hub[2], hub[1]))[:MOST_HUBS]
+        took = served.is_hub[self.asked.first_sample & self.asked.failed & (self.asked.retrieved >= 0)]
         return HubsOfEncoder(
             largest=[
                 HubFound(self.shown.text(row), one.pairs[pair][0], n, lost[pair, row])
                 for pair, row, n in largest
                 if self.shown.keep
             ],
-            n=len(self.hubs),
-            of_errors=float(self.is_hub[failed].mean()) if failed.any() else None,
-            never=never,
-            never_by_chance=by_chance,
-            unfound=[self.shown.text(row) for row in unfound[:EXAMPLES] if self.shown.keep],
-            note=None if self.nearest.kept else _NO_NEIGHBOURS,
+            n=len(served.hubs),
+            of_errors=float(took.mean()) if len(took) else None,
+            never=served.unfound.share,
+            never_by_chance=served.unfound.by_chance,
+            unfound=[self.shown.text(row) for row in served.unfound.rows[:EXAMPLES] if self.shown.keep],
+            note=served.note,
         )
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.reading.columns import ReadOptions
+from xlingual.data.reading.select import split_reference
 from xlingual.errors import InputError, parameter
 from xlingual.results import Results
 
@@ -26,19 +28,25 @@ def data_of(results: Results, manifest: ManifestLike | None = None) -> Manifest:
     if manifest is None and results.evaluated is not None and isinstance(results.evaluated.data, Manifest):
         return results.evaluated.data
     request = results.request
-    path = request.get("manifest") if manifest is None else manifest
-    if not isinstance(path, str | Path) or (manifest is None and _DIGEST.fullmatch(str(path))):
-        if manifest is not None:
-            return _same(results, Manifest.of(manifest, **_options(request)))
-        raise InputError(
-            f"these results do not say which manifest they are of: give it ({parameter('manifest', 'PATH')})"
-        )
-    if manifest is None and not Path(path).exists() and "://" not in str(path):
-        raise InputError(
-            f"the manifest of these results, {path}, is not here: go to the folder in which they were made, "
-            f"or give it ({parameter('manifest', 'PATH')})"
-        )
+    if manifest is not None and not isinstance(manifest, str | Path):
+        return _same(results, Manifest.of(manifest, **_options(request)))
+    path = _path_of(request.get("manifest"), manifest, "manifest")
     return _same(results, Manifest.of(path, **_options(request)))
+
+
+def _path_of(named: object, given: str | Path | None, what: str) -> str | Path:
+    """Return the path of the data that were evaluated: the given one, else that which the request names."""
+    remedy = f"give it ({parameter('manifest', 'PATH')})"
+    if given is not None:
+        return given
+    if not isinstance(named, str | Path) or _DIGEST.fullmatch(str(named)):
+        raise InputError(f"these results do not say which {what} they are of: {remedy}")
+    if not Path(split_reference(str(named))[0]).exists() and "://" not in str(named):
+        raise InputError(
+            f"the {what} of these results, {named}, is not here: go to the folder in which they were made, "
+            f"or {remedy}"
+        )
+    return named
 
 
 def _options(request: Mapping[str, Any]) -> Any:  # noqa: ANN401  (a typed dictionary of options)
@@ -50,3 +58,20 @@ def _options(request: Mapping[str, Any]) -> Any:  # noqa: ANN401  (a typed dicti
 def _same(results: Results, data: Manifest) -> Manifest:
     results.refuse_other_data(data.digest, data.source)
     return data
+
+
+def pool_of(results: Results, pool: MultilingualPool | str | Path | None = None) -> MultilingualPool:
+    """Return the pool that results are of: that of their request, or the given one; as `data_of` does."""
+    request = results.request
+    if (
+        pool is None
+        and results.evaluated is not None
+        and isinstance(results.evaluated.data, MultilingualPool)
+    ):
+        return results.evaluated.data
+    if not isinstance(pool, MultilingualPool):
+        path = _path_of(request.get("pool"), pool, "pool")
+        known = {name: request.get(name) for name in ("languages", "split", "equal_ids")}
+        pool = MultilingualPool.read(path, **known)
+    results.refuse_other_data(pool.digest, pool.source)
+    return pool

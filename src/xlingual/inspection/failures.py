@@ -13,8 +13,6 @@ from xlingual.errors import InputError, parameter
 from xlingual.extras import missing, pip_line
 from xlingual.files import atomic_file, make_folder
 from xlingual.inspection.encoder import Looked
-from xlingual.ragged import starts
-from xlingual.results.inspection import KINDS
 from xlingual.visible import csv_text
 
 if TYPE_CHECKING:
@@ -31,7 +29,8 @@ def failures_of(looked: Sequence[Looked]) -> pa.Table:
 
     A line has the query (language, id, text, path of its image), its value, the rank of the answer (of the
     query's own image, or of its own item's text), the kind of error, the weak slices that hold it, the
-    answer's text where there is one, and the nearest texts with their scores.
+    answer's text where there is one, and the nearest texts with their scores. Of a pool there is a line for
+    each answer that is missed, and its nearest texts are the first wrong candidates.
     """
     import pyarrow as pa
 
@@ -43,7 +42,8 @@ def failures_of(looked: Sequence[Looked]) -> pa.Table:
     ]
     schema = pa.schema(
         [(name, text) for name in ("encoder", "source", "target", "query", "text", "image", "item")]
-        + [("value", number), ("rank", whole), ("kind", text), ("slices", text), ("answer", text)]
+        + [("value", number), ("rank", whole), ("kind", text), ("slices", text)]
+        + [("answer_id", text), ("answer", text)]
         + nearest
         + [("retrieved_image", text)]
     )
@@ -51,25 +51,15 @@ def failures_of(looked: Sequence[Looked]) -> pa.Table:
 
 
 def _lines(one: Looked) -> Iterator[dict[str, Any]]:
-    asked, data, nearest = one.asked, one.data, one.nearest
+    asked, data = one.asked, one.data
     failed = np.flatnonzero(asked.failed & asked.first_sample)
     failed = failed[np.lexsort((-asked.above[failed], asked.value[failed]))]
-    width = len(data)
-    key = nearest.pair * width + nearest.query
-    order = np.argsort(key, kind="stable")
-    distinct, place = np.unique(key[order], return_inverse=True)
-    first = starts(place, len(distinct))
     slices = [(name, set(rows.tolist())) for name, rows in one.slices]
-    answers = (
-        {(int(data.item[row]), int(data.language[row])): row for row in range(width - 1, -1, -1)}
-        if one.matching
-        else {}
-    )
     for line in failed.tolist():
-        row, pair = int(asked.row[line]), int(asked.pair[line])
-        source, target = asked.pairs[pair]
+        row = int(asked.row[line])
+        source, target = asked.pairs[asked.pair[line]]
         above = int(asked.above[line])
-        answer = answers.get((int(data.item[row]), data.languages.index(target)))
+        answer = int(one.served.answer[line])
         found = {
             "encoder": one.encoder,
             "source": source,
@@ -80,15 +70,12 @@ def _lines(one: Looked) -> Iterator[dict[str, Any]]:
             "item": data.item_ids[data.item[row]],
             "value": float(asked.value[line]),
             "rank": above + 1 if above >= 0 else None,
-            "kind": KINDS[one.kind[line]],
+            "kind": one.served.kinds[one.kind[line]],
             "slices": "; ".join(name for name, rows in slices if row in rows),
-            "answer": None if answer is None else data.text[answer],
+            "answer_id": None if answer < 0 else data.ids[answer],
+            "answer": None if answer < 0 else data.text[answer],
         }
-        at = int(np.searchsorted(distinct, pair * width + row))
-        listed = []
-        if at < len(distinct) and distinct[at] == pair * width + row:
-            listed = order[first[at] : first[at + 1]][:SHOWN].tolist()
-        rows = [(int(nearest.neighbour[i]), float(nearest.scores[i])) for i in listed]
+        rows = one.served.listed(line)[:SHOWN]
         if not rows and asked.retrieved[line] >= 0:
             rows = [(int(asked.retrieved[line]), float("nan"))]
         for number, (other, score) in enumerate(rows, 1):

@@ -5,7 +5,7 @@ Nothing here asks the encoder that is judged. Bins and clusters are fixed before
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -33,8 +33,17 @@ _TOPICS = 50  # dimensions in which texts are divided
 _SHINGLES = 60  # of a text, by which near-equal texts are found
 
 
-def features_of(data: Manifest, rows: Ints, images: Vectors | None = None, seed: int = 0) -> list[Feature]:
-    """Return the features of text rows [n]; `images` [n, d] are vectors of their images, zero for none."""
+def features_of(
+    data: Manifest,
+    rows: Ints,
+    images: Vectors | None = None,
+    seed: int = 0,
+    further: Mapping[str, Floats] | None = None,
+) -> list[Feature]:
+    """Return the features of text rows [n]; `images` [n, d] are vectors of their images, zero for none.
+
+    `further` are numbers of the rows by name, each divided within a language.
+    """
     text, language = data.text.pick(rows), data.language[rows]
     found = [
         *_columns(data, rows),
@@ -46,6 +55,7 @@ def features_of(data: Manifest, rows: Ints, images: Vectors | None = None, seed:
         _script(text),
         _parts("length of the text", np.array([len(one) for one in text], dtype=np.float64), language),
         _parts("share of rare words", _rare(text, language, data.languages), language),
+        *(_parts(name, values, language) for name, values in (further or {}).items()),
         _digits(text),
         _near(text, language),
         *_text_clusters(data, rows, seed),
@@ -99,8 +109,14 @@ def _script(text: Sequence[str]) -> Feature:
     scripts = []
     for one in text:
         letters = [script for script in map(script_of, one) if script is not None]
-        scripts.append(max(sorted(set(letters)), key=letters.count).capitalize() if letters else "no letters")
+        scripts.append(
+            _script_name(max(sorted(set(letters)), key=letters.count)) if letters else "no letters"
+        )
     return _of_words("script", scripts)
+
+
+def _script_name(script: str) -> str:
+    return "Chinese characters" if script == "CJK" else script.capitalize()
 
 
 def _of_words(name: str, found: Sequence[str]) -> Feature:
@@ -158,7 +174,7 @@ def _counts(text: Sequence[str], tag: str) -> _Counted:
 
 
 def _text_clusters(data: Manifest, rows: Ints, seed: int) -> Iterator[Feature]:
-    """Yield clusters of items by the words of their texts in one language: the one that most items have.
+    """Yield clusters of items by the words of their texts in one language: English, or the one of most items.
 
     Where that leaves out many items, each language has clusters of its own, in one feature.
     """
@@ -167,8 +183,11 @@ def _text_clusters(data: Manifest, rows: Ints, seed: int) -> Iterator[Feature]:
         np.flatnonzero((data.language == code) & np.isin(data.item, items)) for code in range(len(tags))
     ]
     covered = [len(np.unique(data.item[own])) for own in texts_in]
-    main = int(np.argmax(covered))
-    if covered[main] >= 0.8 * len(items):
+    enough = 0.8 * len(items)
+    main = (
+        tags.index("en") if "en" in tags and covered[tags.index("en")] >= enough else int(np.argmax(covered))
+    )
+    if covered[main] >= enough:
         own = texts_in[main]
         own = own[np.unique(data.item[own], return_index=True)[1]]
         code, names = _clusters_of(data.text.pick(own), tags[main], seed)

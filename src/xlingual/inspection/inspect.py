@@ -10,17 +10,20 @@ import numpy as np
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.images import image_vectors
 from xlingual.embed.kept import kept_rows
 from xlingual.encoders import ImageModelLike
 from xlingual.encoders import image_encoder as made_image_encoder
 from xlingual.errors import InputError
 from xlingual.inspection.encoder import Looked, Shown
-from xlingual.inspection.evaluated import data_of
+from xlingual.inspection.evaluated import data_of, pool_of
 from xlingual.inspection.failures import failures_of
 from xlingual.inspection.features import features_of
-from xlingual.inspection.judged import asked, encoder_names, measure_of, task_of
+from xlingual.inspection.judged import POOL, TASKS, asked, encoder_names, measure_of, task_of
 from xlingual.inspection.kinds import NEAR_RANK
+from xlingual.inspection.pools import TextsOfPool, served_in_pool
+from xlingual.inspection.served import served_in_pairs
 from xlingual.inspection.slices import ALPHA, Feature
 from xlingual.measures import parse_measure
 from xlingual.results import Results
@@ -50,7 +53,7 @@ class Inspected:
 
 def inspect_results(
     results: Results,
-    manifest: ManifestLike | None = None,
+    manifest: ManifestLike | MultilingualPool | None = None,
     *,
     encoders: Sequence[str] = (),
     measure: str | None = None,
@@ -65,8 +68,8 @@ def inspect_results(
     """Return where encoders fail, and why.
 
     Args:
-        results: of Backretrieval or cross-lingual retrieval.
-        manifest: the data that were evaluated; None: those that the results name.
+        results: of Backretrieval, cross-lingual retrieval or a multilingual pool.
+        manifest: the data that were evaluated, or the pool; None: those that the results name.
         encoders: names of those to look at; none: all.
         measure: by which queries fail; None: the first whose values are between 0 and 1.
         image_encoder: makes clusters of images, one kind of slice; None: that of the results, if any.
@@ -81,11 +84,26 @@ def inspect_results(
         InputError: the data are not those of the results, or a name is not known.
 
     """
-    task, names = task_of(results), encoder_names(results, tuple(encoders))
-    measure = measure_of(results, measure)
-    data = data_of(results, manifest)
+    task = task_of(results, (*TASKS, POOL))
+    names, measure = encoder_names(results, tuple(encoders)), measure_of(results, measure)
+    near = NEAR_RANK * _cut(measure)
     say = progress or (lambda what, done, total: None)
-    of_all = [asked(results, data, name, measure) for name in names]
+    if task == POOL:
+        pool = TextsOfPool(pool_of(results, manifest), results.request.get("policy", "agnostic"))
+        data, further = pool.data, pool.further()
+    else:
+        data, further = data_of(results, manifest), {}
+    served = []
+    for place, name in enumerate(names):
+        say("looking at queries", place, len(names))
+        if task == POOL:
+            one = served_in_pool(results, pool, name, measure, near, _cut(measure))
+        else:
+            queries = asked(results, data, name, measure)
+            one = served_in_pairs(results, data, name, queries, near, matching=task != "backretrieval")
+        served.append(one)
+    say("looking at queries", len(names), len(names))
+    of_all = [one.asked for one in served]
     rows = np.unique(np.concatenate([one.row for one in of_all]))
     if len(rows) > _TEXTS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, _TEXTS, replace=False))
@@ -95,13 +113,14 @@ def inspect_results(
         else (None, None, [])
     )
     say("dividing texts", 0, 1)
-    features = features_of(data, rows, images, seed) if slices else []
+    of_texts = {name: of[rows] for name, of in further.items()}
+    features = features_of(data, rows, images, seed, of_texts) if slices else []
     say("dividing texts", 1, 1)
-    near, shown = NEAR_RANK * _cut(measure), Shown(data, examples)
+    shown = Shown(data, examples)
     found = []
-    for place, (name, one) in enumerate(zip(names, of_all, strict=True)):
+    for place, (name, each) in enumerate(zip(names, served, strict=True)):
         say("looking for slices", place, len(names))
-        looker = Looked(results, data, shown, name, one, near, matching=task != "backretrieval")
+        looker = Looked(data, shown, name, each)
         found.append((looker.inspected(rows, features, seed), looker))
     say("looking for slices", len(names), len(names))
     found.sort(key=lambda one: -one[0].value)
@@ -137,7 +156,8 @@ def _images(
     spec = given if given is not None else results.request.get("image_encoder")
     shown = np.flatnonzero(data.image[rows] >= 0)
     if spec is None or not len(shown):
-        return None, None, []
+        said = "no text has an image, so that there are no slices by the look of images"
+        return None, None, [] if given is None else [said]
     try:
         name, encoder = made_image_encoder(spec, languages=data.languages)
         if (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # tasks whose queries are texts of a manifest, in language pairs
 TASKS = ("backretrieval", "crosslingual-retrieval")
+POOL = "multilingual-pool"  # whose queries are the questions of a pool
 _ANSWERED = 0.5  # a query that is worth less has failed
 
 
@@ -36,11 +37,12 @@ class Asked:
     value: Floats  # in [0, 1]
     above: Ints  # what is nearer than the right answer, −1 where that is not known
     retrieved: Ints  # row of the manifest, −1 where it is not known or several tie
+    missed: np.ndarray | None = None  # bool [q], where the value does not say which have failed
 
     @cached_property
     def failed(self) -> np.ndarray:
         """Which queries have failed, bool [q]."""
-        failed: np.ndarray = self.value < _ANSWERED
+        failed: np.ndarray = self.value < _ANSWERED if self.missed is None else self.missed
         return failed
 
     @cached_property
@@ -61,16 +63,16 @@ class Asked:
         return rows, Values(mean, above, self.cluster[first], manifest.language[rows])
 
 
-def task_of(results: Results) -> str:
-    """Return the task of results; raise InputError where queries are no texts of a manifest."""
+def task_of(results: Results, usable: Sequence[str] = TASKS) -> str:
+    """Return the task of results; raise InputError where it is not one of the `usable`."""
     tasks = list(dict.fromkeys(entry.task for entry in results.entries))
-    usable = [task for task in tasks if task in TASKS]
-    if len(usable) != 1 or len(tasks) != 1:
+    if len(tasks) != 1 or tasks[0] not in usable:
+        several = ", one task at a time" if len(tasks) > 1 else ""
         raise InputError(
-            f"looked at are queries of {listed(TASKS)}, one task at a time; these results are of "
-            f"{listed(tasks)}: give results of `xlingual evaluate {TASKS[0]}` or `… {TASKS[1]}`"
+            f"looked at are queries of {listed(usable)}{several}; these results are of {listed(tasks)}: give "
+            f"results of {' or '.join(f'`xlingual evaluate {task}`' for task in usable)}"
         )
-    return usable[0]
+    return tasks[0]
 
 
 def encoder_names(results: Results, wanted: tuple[str, ...] = ()) -> list[str]:
@@ -115,15 +117,7 @@ def measure_of(results: Results, wanted: str | None = None) -> str:
 
 def asked(results: Results, data: Manifest, encoder: str, measure: str) -> Asked:
     """Return the queries of an encoder."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    table = results.per_query
-    chosen = pc.and_(
-        pc.equal(table["encoder"].cast(pa.string()), encoder),
-        pc.equal(table["measure"].cast(pa.string()), measure),
-    )
-    table = table.filter(chosen)
+    table = queries_of(results, encoder, measure)
     rows = rows_of(data)
     source, target = (_codes(table[name]) for name in ("source", "target"))
     both, pair = np.unique(source[0] * len(target[1]) + target[0], return_inverse=True)
@@ -141,6 +135,19 @@ def asked(results: Results, data: Manifest, encoder: str, measure: str) -> Asked
         table["above"].fill_null(-1).to_numpy(),
         found_rows(rows, table["target"], table["retrieved"]),
     )
+
+
+def queries_of(results: Results, encoder: str, measure: str) -> pa.Table:
+    """Return the rows of the table of queries that are of an encoder and a measure."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = results.per_query
+    chosen = pc.and_(
+        pc.equal(table["encoder"].cast(pa.string()), encoder),
+        pc.equal(table["measure"].cast(pa.string()), measure),
+    )
+    return table.filter(chosen)
 
 
 def rows_of(data: Manifest) -> Mapping[str, Mapping[str, int]]:

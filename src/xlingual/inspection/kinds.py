@@ -9,7 +9,7 @@ other            none of these: a wrong text, plainly preferred
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -45,11 +45,16 @@ def kinds_of(
         "near-duplicate": known & _alike(asked, data, failed & known, matching),
         "hub": known & hub,
         "near": (asked.above >= 0) & (asked.above < near),
-        "nothing near": _far(asked, score),
+        "nothing near": far(asked, score),
     }
-    found = np.where(failed, KINDS.index("other"), -1)
-    for name in reversed(KINDS[:-1]):
-        found = np.where(failed & tests[name], KINDS.index(name), found)
+    return first_kind(failed, KINDS, tests)
+
+
+def first_kind(failed: np.ndarray, kinds: Sequence[str], tests: Mapping[str, np.ndarray]) -> Ints:
+    """Return the first of the `kinds` whose test holds, of the failed queries; the last kind has no test."""
+    found = np.where(failed, len(kinds) - 1, -1)
+    for code in reversed(range(len(kinds) - 1)):
+        found = np.where(failed & tests[kinds[code]], code, found)
     return found
 
 
@@ -85,7 +90,7 @@ def _alike(asked: Asked, data: Manifest, chosen: np.ndarray, matching: bool) -> 
     for target in {target for _, target in asked.pairs}:
         lines = np.flatnonzero(chosen & np.array([pair[1] == target for pair in asked.pairs])[asked.pair])
         rows = data.rows_of(target)
-        group = _near_equal(data, rows)
+        group = near_equal(data, rows)
         # the answers of an item: its texts in the target language
         by_item: dict[int, set[int]] = {}
         for row, one in zip(rows.tolist(), group.tolist(), strict=True):
@@ -96,7 +101,7 @@ def _alike(asked: Asked, data: Manifest, chosen: np.ndarray, matching: bool) -> 
     return found
 
 
-def _near_equal(data: Manifest, rows: Ints) -> Ints:
+def near_equal(data: Manifest, rows: Ints) -> Ints:
     """Return a number for each row [m] that near-equal texts share."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
@@ -107,7 +112,7 @@ def _near_equal(data: Manifest, rows: Ints) -> Ints:
     return number
 
 
-def _far(asked: Asked, score: Floats) -> np.ndarray:
+def far(asked: Asked, score: Floats) -> np.ndarray:
     """Return whether the nearest text of a query is less near than is usual for those answered, bool [q]."""
     found = np.zeros(len(score), dtype=bool)
     for pair in range(len(asked.pairs)):

@@ -108,7 +108,7 @@ def find_slices(
 ) -> Search:
     """Return the slices that are worse than the rest, the clearest first."""
     places = _Places(values.cluster, values.language)
-    slices = list(slices_of(features, values.cluster))
+    slices = list(slices_of(features, values.cluster, values.language))
     if not slices:
         return Search((), 0, places.fixed)
     scores = _scores(values.above, slices, places, shuffles, seed)
@@ -160,8 +160,12 @@ def difference_of(values: Values, slice: Slice, level: float = 0.95) -> tuple[fl
     return found, Interval(found - reach, found + reach, level, "t over clusters of queries")
 
 
-def slices_of(features: Sequence[Feature], cluster: Ints) -> Iterator[Slice]:
-    """Yield the slices that are large enough, of one feature, then of two; none of the same texts twice."""
+def slices_of(features: Sequence[Feature], cluster: Ints, language: Ints | None = None) -> Iterator[Slice]:
+    """Yield the slices that are large enough, of one feature, then of two; none of the same texts twice.
+
+    With `language` the texts outside must be large enough in the languages of those inside: the letters of a
+    language are no slice of it because a few names are written in others.
+    """
     n, seen = len(cluster), set[bytes]()
     singles = [((feature,), feature.code) for feature in features if feature.alone]
     pairs = [
@@ -178,10 +182,19 @@ def slices_of(features: Sequence[Feature], cluster: Ints) -> Iterator[Slice]:
                 continue
             outside = np.ones(n, dtype=bool)
             outside[rows] = False
+            if language is not None and _compared(language[rows], language[outside]) < LEAST / 2:
+                continue
             if min(len(np.unique(cluster[part])) for part in (rows, outside)) < LEAST_CLUSTERS:
                 continue
             seen.add(rows.tobytes())
             yield Slice(_conditions(parts, label), rows)
+
+
+def _compared(inside: Ints, outside: Ints) -> float:
+    """Return how many texts a comparison within languages rests on: half of one side where both are equal."""
+    n = max(inside.max(), outside.max()) + 1
+    one, two = (np.bincount(side, minlength=n).astype(np.float64) for side in (inside, outside))
+    return float(np.sum(one * two / np.maximum(one + two, 1.0)))
 
 
 def _conditions(parts: Sequence[Feature], label: int) -> tuple[tuple[str, str], ...]:

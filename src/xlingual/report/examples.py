@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Block, Card, Cards, Fold, Heading, Text
+from xlingual.report.blocks import Block, Card, Cards, Fold, Group, Heading, Text
 from xlingual.report.leaders import BoardRow
 from xlingual.results import Results, by_key
 from xlingual.tasks import Task
@@ -18,17 +18,24 @@ KINDS = ("best", "worst")
 
 MOST_EACH = 5  # best and worst queries of a pair
 MOST_ENCODERS = 3
+MOST_FOLDS = 4  # pairs below each other; more are one table
+MOST_SAMPLES = 3
+SAMPLE_CHARS = 90
 MOST_BYTES = 1_500_000  # of images in one page; written as text they take a third more
 TYPES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
 
 def chosen(
-    runs: Sequence[Results], task: Task, rows: Sequence[BoardRow], budget: int
+    runs: Sequence[Results],
+    task: Task,
+    rows: Sequence[BoardRow],
+    budget: int,
+    values: Mapping[tuple[str, str], str],
 ) -> tuple[list[Block], int]:
     """Return the examples of the leading encoders, a fold for each pair, and the bytes of images they hold.
 
-    The leading encoder's examples are thinned until their images fit into `budget` bytes; those of the next
-    ones are shown where they fit whole.
+    `values`: the leader's number of a pair, in words. The leading encoder's examples are thinned until their
+    images fit into `budget` bytes; those of the next ones are shown where they fit whole.
     """
     by_encoder = _by_encoder(runs, task.name, rows)
     picked: list[tuple[str, list[dict[str, Any]]]] = []
@@ -42,7 +49,21 @@ def chosen(
             break
         picked.append((label, [record for record in records if record["place"] < most]))
         used += weight
-    return _folds(picked, task, budget), min(used, budget)
+    return _folds(picked, task, budget, values), min(used, budget)
+
+
+def samples(runs: Sequence[Results]) -> list[Text]:
+    """Return some queries with different images, as what the data look like."""
+    found: dict[bytes, Text] = {}
+    for run in runs:
+        for record in [] if run.examples is None else run.examples.to_pylist():
+            content, language = record.get("query_picture"), record.get("source")
+            uri = None if len(found) == MOST_SAMPLES else data_uri(content)
+            if uri and content not in found and record.get("position") == 0:
+                text = record["query_text"] or ""
+                cut = text if len(text) <= SAMPLE_CHARS else f"{text[:SAMPLE_CHARS]}…"
+                found[content] = Text(language, cut, image=uri)
+    return list(found.values())
 
 
 def data_uri(content: bytes | None) -> str | None:
@@ -113,24 +134,35 @@ def _image_bytes(records: list[dict[str, Any]], most: int) -> int:
     )
 
 
-def _folds(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget: int) -> list[Block]:
-    """Return the examples under a heading: a fold for each pair, in it one for each further encoder."""
+def _folds(
+    picked: list[tuple[str, list[dict[str, Any]]]],
+    task: Task,
+    budget: int,
+    values: Mapping[tuple[str, str], str],
+) -> list[Block]:
+    """Return the examples under a heading: a fold for each pair, in it one for each further encoder.
+
+    Many pairs behind the first are one table, which one line opens.
+    """
     image = _image_uris(budget)
-    pairs: dict[str, dict[str, dict[str, list[Card]]]] = {}
+    pairs: dict[tuple[str, str], dict[str, dict[str, list[Card]]]] = {}
     for label, records in picked:
         for record in records:
-            pair = pairs.setdefault(words.pair(record["source"], record["target"]), {})
+            pair = pairs.setdefault((record["source"], record["target"]), {})
             kinds = pair.setdefault(label, {kind: [] for kind in KINDS})
             kinds[record["kind"]].append(_card(record, task, image))
     folds: list[Block] = []
-    for name, encoders in pairs.items():
+    for pair_of, encoders in pairs.items():
         first, *others = (
             (label, Cards([(kind.capitalize(), found) for kind, found in kinds.items() if found]))
             for label, kinds in encoders.items()
         )
         inner: list[Block] = [Heading(first[0], data=True), first[1]]
         inner += [Fold(label, [cards], data=True) for label, cards in others]
-        folds.append(Fold(name, inner, open=not folds))
+        folds.append(Fold(words.pair(*pair_of), inner, values.get(pair_of, ""), open=not folds))
+    if len(folds) > MOST_FOLDS:
+        table = Group("parts", folds[1:])
+        folds = [folds[0], Fold(f"The other {len(folds) - 1} language pairs", [table], "one line each")]
     return [Heading("Best and worst queries"), *folds] if folds else []
 
 

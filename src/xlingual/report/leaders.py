@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from pathlib import PurePath
 from typing import Literal, TypeAlias
 
 from msgspec import structs
 
 from xlingual.report import conditions, numbers, words
 from xlingual.results import Behind, Entry, Interval, Results, Summary, by_key
+from xlingual.results.names import given_name
 from xlingual.tasks import task_of
 
 Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]
@@ -187,19 +187,9 @@ def unit(runs: Sequence[Results]) -> str:
     return "pool" if all(found) and len(set(found)) == len(found) else "run"
 
 
-def given_name(run: Results) -> str:
-    """Return the name that a pool was given, else that of its folder; "" where results have neither."""
-    return str(run.run.get("name") or _folder(run.request.get("pool")))
-
-
 def badness(row: Summary) -> float:
     """Return a number that is the smaller the better a row is."""
     return _badness(row.value, row.measure)
-
-
-def _folder(path: object) -> str:
-    """Return the last part of a path that a request names; "" where it names none."""
-    return PurePath(path.replace("\\", "/")).name if isinstance(path, str) else ""
 
 
 def _ranked(rows: list[BoardRow]) -> list[BoardRow]:

@@ -273,6 +273,16 @@ def count(amount: int) -> str:
     return f"{amount:,}"
 
 
+def day(moment: str) -> str:
+    """Return the day of a moment as ISO 8601 has it, "" for anything else.
+
+    >>> day("2026-11-28T05:20:37+00:00"), day("yesterday")
+    ('2026-11-28', '')
+    """
+    found = moment[:10]
+    return found if len(found) == 10 and found.replace("-", "").isdigit() else ""
+
+
 def counted(amount: int, one: str, many: str = "") -> str:
     """Return an amount with its noun.
 

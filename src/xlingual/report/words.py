@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable
 from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.report.marking import AN_ENCODER, ENCODER
-from xlingual.tasks import CORRELATIONS
+from xlingual.tasks import CORRELATIONS, task_of
 
 Place = tuple[str, str]  # row and column of a table
 _ERROR = re.compile(r"(.*standard error )([0-9.]+)")
@@ -67,6 +67,14 @@ GLOSSARY = (
         "orders.",
     ),
 )
+
+
+def explained(*measures: tuple[str, str]) -> list[str]:
+    """Return what measures are, given as (task, measure), in one line; none where no task says it."""
+    found = dict.fromkeys(task_of(task).explained(measure) for task, measure in measures)
+    text = " ".join(filter(None, found))
+    return [text] if text else []
+
 
 NO_DIFFERENCE = (
     "No difference found",

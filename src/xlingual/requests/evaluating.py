@@ -228,6 +228,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     ranking: ExactRanking
     output: EvaluationOutput
     examples: Examples = True
+    neighbours: Neighbours = True
 
 
 class RetrievalRequest(Request, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from xlingual.results.values import (
 )
 
 KINDS = ("near-duplicate", "hub", "near", "nothing near", "other")
+POOL_KINDS = ("near-duplicate", "context", "hub", "own language", "near", "nothing near", "other")
 
 
 class ShownText(Struct, frozen=True):
@@ -46,6 +47,10 @@ class FailedQuery(Struct, frozen=True):
         about("Rank of the answer: of the query's own image on the way back, or of its own item's text."),
     ]
     value: Annotated[Share, about("Value of the query.")]
+    answer: Annotated[ShownText | None, about("The answer; null where it is an image.")] = None
+    beside: Annotated[
+        list[ShownText], about("Of a pool: what else stood above the answer, after `retrieved`.")
+    ] = field(default_factory=list)
 
 
 class Condition(Struct, frozen=True):
@@ -83,9 +88,12 @@ class WeakSlice(Struct, frozen=True):
 class ErrorKind(Struct, frozen=True):
     """Queries that failed in the same way."""
 
-    kind: Annotated[str, among(*KINDS), about("What happened.")]
+    kind: Annotated[str, among(*POOL_KINDS), about("What happened.")]
     n: Annotated[Count, about("Queries.")]
-    by_pair: Annotated[dict[str, Count], about("Queries of each language pair, as en-de.")]
+    by_pair: Annotated[
+        dict[str, Count],
+        about("Queries of each language pair, as en-de; of a pool en->de: questions, and answers, in …"),
+    ]
     examples: Annotated[list[FailedQuery], about("Some of them.")]
 
 
@@ -115,14 +123,25 @@ class InspectedEncoder(Struct, frozen=True):
 
     encoder: Annotated[str, about("Name of the encoder.")]
     value: Annotated[Share, about("Mean value of the queries.")]
-    n_queries: Annotated[Size, about("Queries of the first sample of each language pair.")]
-    n_failed: Annotated[Count, about("Those worth less than ½.")]
+    n_queries: Annotated[
+        Size,
+        about(
+            "Queries of the first sample of each language pair; of a pool answers that are looked for: of "
+            "each question one in each language that has any."
+        ),
+    ]
+    n_failed: Annotated[
+        Count, about("Those worth less than ½; of a pool those with ten wrong candidates above them.")
+    ]
     n_texts: Annotated[Size, about("Different texts among the queries of all samples.")]
     n_slices: Annotated[Count, about("Slices that were tested.")]
     fixed: Annotated[Share, about("Share of the texts that no other can change places with, in the test.")]
     slices: Annotated[list[WeakSlice], about("Slices that are worse than the rest, the clearest first.")]
     kinds: Annotated[list[ErrorKind], about("Kinds of error, the commonest first.")]
     hubs: Annotated[HubsOfEncoder, about("Hubs.")]
+    by_pair: Annotated[dict[str, Count], about("Of `n_queries`, those of each pair.")] = field(
+        default_factory=dict
+    )
 
 
 class Inspection(FolderDocument, frozen=True, kw_only=True, tag="xlingual/inspection/1"):

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 PER_QUERY, EXAMPLES = "per_query", "examples"
 # of all that rank: the largest hubs; of a multilingual pool: the picture of the space, how often each
 # candidate is found, worst questions; of textual similarity: the scored pairs; of language pairs: the nearest
-# targets of each query
-TABLES = ("points", "hubs", "occurrences", "worst", "pairs", "neighbours")
+# targets of each query (of a pool too: the nearest candidates); of a pool: where each answer stands
+TABLES = ("points", "hubs", "occurrences", "worst", "pairs", "neighbours", "answers")
 LABEL_PREFIX = "by."  # columns of PER_QUERY that divide queries into slices
-_WITH_TEXTS = (EXAMPLES, "hubs", "worst", "neighbours")  # may be left out where results are shared
+_WITH_TEXTS = (EXAMPLES, "hubs", "worst", "neighbours", "answers")  # may be left out where results are shared
 
 Kind: TypeAlias = Literal["text", "whole", "number", "bytes", "boolean"]
 
@@ -49,6 +49,7 @@ COLUMNS: Mapping[str, Mapping[str, Kind]] = {
     | _of("text", "query", "neighbour")
     | _of("whole", "seed", "above", "tied")
     | _of("number", "score"),
+    "answers": _NAMES | _of("text", "query", "answer") | _of("whole", "seed", "above", "tied"),
 }
 _LATER: Mapping[str, Mapping[str, Kind]] = {  # columns that tables of an earlier version lack
     PER_QUERY: _of("text", "item") | _of("whole", "retrieved_cluster", "above", "tied"),
@@ -66,6 +67,7 @@ _NULLABLE = {  # columns that need not have a value in each row
     "hubs": {"relevant_to", "text", "errors", "found_by", "picture"},
     "worst": {"rank_of_best", "relevant", "candidate"},
     "neighbours": {"score"},
+    "answers": {"above", "tied"},
 }
 _WORDS: Mapping[Kind, str] = {
     "text": "text",

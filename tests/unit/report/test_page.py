@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.report import as_html, examples, leaderboard, write_report
+from xlingual.report import as_html, examples, leaderboard, page_of, write_report
 from xlingual.report.blocks import Fold
 from xlingual.results import Results
 from xlingual.tasks import task_of
@@ -121,7 +121,8 @@ def test_images_and_placeholders(made):
     record = made.example("e", "en", "de", "worst", 0, retrieved_picture=b"<svg/>")
     results = made.results([], [made.summary(TASK, "e", "R@10", 0.3)], examples=made.examples([record]))
     tags = parsed(as_html([results])).tags
-    (image,) = [at for tag, at in tags if tag == "img"]
+    sample, image = [at for tag, at in tags if tag == "img"]
+    assert sample["src"] == image["src"]
     assert image["src"].startswith("data:image/jpeg;base64,/9j/")
     assert sum(at.get("class") == "no-image" for _, at in tags) == 1
     assert examples.data_uri(made.image(1)).startswith("data:image/png;base64,iVBORw0KGgo")
@@ -137,7 +138,7 @@ def budgeted(made, budget, n_encoders=2):
     summaries = [made.summary(TASK, f"e{i}", "R@10", 0.5 - i / 10) for i in range(n_encoders)]
     results = made.results([], summaries, examples=made.examples(records))
     rows = leaderboard(results, TASK, "R@10")
-    (_, pair), used = examples.chosen([results], task_of(TASK), rows, budget * len(made.image(1)))
+    (_, pair), used = examples.chosen([results], task_of(TASK), rows, budget * len(made.image(1)), {})
     first, cards, *others = pair.blocks
     assert all(isinstance(block, Fold) for block in others)
     named = [(first.text, cards), *((fold.title, fold.blocks[0]) for fold in others)]
@@ -227,7 +228,7 @@ def test_importing_the_report_loads_no_heavy_package():
     ).stdout.split()
     assert not {"jinja2", "pyarrow", "matplotlib", "numpy", "pandas", "PIL"} & set(loaded)
     rooms = {name.split(".")[1] for name in loaded if name.startswith("xlingual.")}
-    floor = {"errors", "extras", "files", "languages", "notebook", "results", "signature", "tasks"}
+    floor = {"errors", "extras", "files", "hidden", "languages", "notebook", "results", "signature", "tasks"}
     assert rooms == floor | {"report", "typed", "visible"}
 
 
@@ -299,3 +300,40 @@ def test_the_first_row_of_boxes_stands_clear_of_the_axis(made):
 def test_the_function_that_gives_html_is_not_hidden_by_a_package():
     code = "import xlingual.report.render.html, xlingual.report as r; assert callable(r.as_html)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_top_names_the_data_and_the_day_and_shows_three_images(made):
+    records = [
+        made.example(
+            "e", "en", target, "best", 0, query_picture=made.image(number), query_text=f"text {number}"
+        )
+        for number, target in enumerate(("de", "fr", "fr", "es", "it"))
+    ]
+    results = made.results([], [made.summary(TASK, "e", "R@10", 0.3)], examples=made.examples(records))
+    results.request = {"manifest": "shop\\goods.parquet"}
+    results.run = {"date": "2026-11-28T05:20:37+00:00"}
+    page = page_of([results])
+    assert page.about == ["Data: goods.parquet", "evaluated on 2026-11-28"]
+    assert [text.text for text in page.samples] == ["text 0", "text 1", "text 2"]
+    results.request = {"manifest": "2ab573d341e7d260d787489555974c98"}  # data in memory have no name
+    results.run = {}
+    assert page_of([results]).about == []
+    other = made.results([], results.summary)
+    other.request, other.run = {"pool": "a/xquad"}, {"date": "2026-11-30T05:20:37+00:00"}
+    results.run = {"date": "2026-11-28T05:20:37+00:00"}
+    assert page_of([results, other]).about == ["Data: xquad", "evaluated on 2026-11-28 to 2026-11-30"]
+    assert page_of([other]).samples == []
+
+
+def test_many_language_pairs_are_one_table_behind_one_line(made):
+    targets = [f"l{i}" for i in range(9)]
+    records = [made.example("e", "en", target, "worst", 0) for target in targets]
+    summaries = [made.summary(TASK, "e", "R@10", 0.3 + i / 100, "en", t) for i, t in enumerate(targets)]
+    whole = made.summary(TASK, "e", "R@10", 0.34, n_pairs=9)
+    page = page_of([made.results([], [whole, *summaries], examples=made.examples(records))])
+    first, others = [block for block in page.sections[0].blocks if isinstance(block, Fold)][-2:]
+    assert first.open and first.title == "en → l0" and first.hint.startswith("BkR R@10 0.300 [")
+    assert not others.open and others.title == "The other 8 language pairs"
+    (table,) = others.blocks
+    assert [fold.title for fold in table.blocks] == [f"en → l{i}" for i in range(1, 9)]
+    assert table.blocks[-1].hint.startswith("BkR R@10 0.380 [")

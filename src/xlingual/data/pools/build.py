@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -179,7 +179,9 @@ def _numberings(
 def taken(part: Part, rows: Ints) -> Part:
     """Return the chosen questions, or candidates."""
 
-    def taken(values: Any) -> Any:  # noqa: ANN401  (a column)
+    def taken(values: Any) -> Any:  # noqa: ANN401  (a column, or columns by name)
+        if isinstance(values, Mapping):
+            return {name: taken(column) for name, column in values.items()}
         return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows.tolist()]
 
     columns = {f.name: getattr(part, f.name) for f in fields(part)}

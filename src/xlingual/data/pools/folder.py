@@ -15,6 +15,7 @@ from xlingual.data.languages import tag_problem
 from xlingual.data.pools.build import check_relevant
 from xlingual.data.pools.clusters import clusters_by_id_or_key, clusters_of_candidates, clusters_of_questions
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
+from xlingual.data.reading.build import MOST_LABELS
 from xlingual.data.reading.formats import read_jsonl, read_parquet
 from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import (
@@ -22,15 +23,19 @@ from xlingual.data.reading.values import (
     check_unique,
     described,
     is_missing,
+    label_cells,
     names_in,
+    number_cells,
     numbered,
     texts_in,
 )
 from xlingual.errors import InputError, did_you_mean, listed, nearest
 from xlingual.files import atomic_file, make_folder, refuse_loss
+from xlingual.results.provenance import note_file
 
 READERS: dict[str, Callable[[Path], SourceTable]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"
+_QUESTION_COLUMNS = ("id", "lang", "text", "key", "cluster", "article", "split")
 _FILES = (*READERS, ".json", ".csv", ".tsv", ".ndjson", ".arrow", ".feather", ".xlsx")
 
 
@@ -65,6 +70,7 @@ def _open(folder: Path, stem: str) -> SourceTable:
             f"{folder} holds no {stem}.parquet or {stem}.jsonl: a pool folder has questions and candidates"
         )
     table = READERS[found[0].suffix](found[0])
+    note_file("pool", found[0])
     if not table.n_rows:
         raise InputError(
             f"{found[0]} has no rows: a pool needs questions and candidates, so write one in each row"
@@ -110,7 +116,21 @@ def _questions(table: SourceTable, language: Ints) -> Questions:
     article = numbered(_names(table, "article"))[0] if "article" in table.names else None
     ids, given = _ids(table, language), "cluster" in table.names
     cluster = numbered(_names(table, "cluster"))[0] if given else clusters_by_id_or_key(ids, key)
-    return Questions(ids, language, texts, key, cluster, article, _split(table))
+    further = [name for name in table.names if name not in _QUESTION_COLUMNS]
+    divide = [name for name in further if table.is_text(name) or table.is_code(name)]
+    labels = {name: label_cells(table, name, min(MOST_LABELS, table.n_rows // 2)) for name in divide}
+    numbers = {name: number_cells(table, name) for name in further if table.is_number(name)}
+    return Questions(
+        ids,
+        language,
+        texts,
+        key,
+        cluster,
+        article,
+        _split(table),
+        {name: list(column) for name, column in labels.items() if column is not None},
+        numbers,
+    )
 
 
 def _candidates(table: SourceTable, language: Ints) -> Candidates:
@@ -278,7 +298,11 @@ def question_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
         columns["article"] = q.article.tolist()
     if q.split is not None:
         columns["split"] = q.split
-    return columns
+    numbers = {
+        name: [None if np.isnan(one) else one for one in column.tolist()]
+        for name, column in q.numbers.items()
+    }
+    return columns | {name: column for name, column in q.labels.items() if name not in numbers} | numbers
 
 
 def candidate_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
@@ -307,7 +331,12 @@ def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
 
     numbers = {"cluster": pa.int64(), "article": pa.int64(), "grades": pa.list_(pa.int64())}
     kinds = numbers | dict.fromkeys(("keys", "irrelevant"), pa.list_(pa.string()))
-    arrays = {name: pa.array(values, type=kinds.get(name, pa.string())) for name, values in columns.items()}
+    known = {*_QUESTION_COLUMNS, *kinds}
+    texts = {name for name, values in columns.items() if any(isinstance(value, str) for value in values)}
+    arrays = {
+        name: pa.array(values, type=kinds.get(name, pa.string() if name in known | texts else None))
+        for name, values in columns.items()
+    }
     pq.write_table(pa.table(arrays), path, compression="zstd")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import TypeVar, Unpack
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.streams import stream
+
+T = TypeVar("T")
 
 
 @takes_data()
@@ -131,7 +133,7 @@ def _pool(manifest: Manifest, question_rows: Ints, drawn: Ints, notes: tuple[str
     item = [manifest.item_ids[own] for own in manifest.item]
     context = manifest.fields.get("context")
 
-    def take(values: Sequence[str], rows: Ints) -> list[str]:
+    def take(values: Sequence[T], rows: Ints) -> list[T]:
         return [values[row] for row in rows.tolist()]
 
     def split(rows: Ints) -> list[str] | None:
@@ -147,6 +149,8 @@ def _pool(manifest: Manifest, question_rows: Ints, drawn: Ints, notes: tuple[str
             key=take(item, question_rows),
             cluster=manifest.cluster[question_rows],
             split=split(question_rows),
+            labels={name: take(column, question_rows) for name, column in manifest.labels.items()},
+            numbers={name: column[question_rows] for name, column in manifest.numbers.items()},
         ),
         Candidates(
             ids=take(manifest.ids, drawn),

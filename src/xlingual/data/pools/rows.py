@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Floats, Ints
 from xlingual.records import Numbering, Texts
 
 CANDIDATE_TEXTS = ("sentence", "sentence+context")
@@ -35,6 +35,8 @@ class Questions(_Part):
     cluster: Ints  # [n], from 0: questions that are not independent (of a paragraph, in all its languages)
     article: Ints | None = None  # [n], a coarser cluster, for a sensitivity check
     split: list[str] | None = None  # [n]
+    labels: Mapping[str, list[str | None]] = field(default_factory=dict)  # further columns that divide them
+    numbers: Mapping[str, Floats] = field(default_factory=dict)  # further columns of numbers, NaN: not known
 
 
 @dataclass(frozen=True, eq=False, repr=False)

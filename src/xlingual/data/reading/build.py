@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import SupportsFloat
-
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
@@ -19,6 +17,7 @@ from xlingual.data.reading.values import (
     field_cells,
     label_cells,
     name_cells,
+    number_cells,
     shown,
     split_cells,
     text_cells,
@@ -224,19 +223,7 @@ def _labels(table: SourceTable, columns: ManifestColumns, row: Ints) -> dict[str
 
 def _numbers(table: SourceTable, columns: ManifestColumns, row: Ints) -> dict[str, Floats]:
     """Return the further columns of numbers; NaN where a cell is empty or not finite."""
-    found = {}
-    for name in columns.numbers:
-        numbers = np.array([_number(cell) for cell in table.load(name)], dtype=np.float64)
-        found[name] = np.where(np.isfinite(numbers), numbers, np.nan)[row]
-    return found
-
-
-def _number(cell: SupportsFloat | None) -> float:
-    """Return a cell as a number; NaN where it is empty, or a whole number beyond all floats."""
-    try:
-        return np.nan if cell is None else float(cell)
-    except OverflowError:
-        return np.nan
+    return {name: number_cells(table, name)[row] for name in columns.numbers}
 
 
 def _wide_fields(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence, Sized
-from typing import Any, TypeVar
+from typing import Any, SupportsFloat, TypeVar
 
 import numpy as np
 
-from xlingual.arrays import Ints, distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.columns import Lookup, Strings
 from xlingual.data.reading.problems import STRICT, Reading
 from xlingual.data.reading.strings import blank, few_words, strings_of_arrow
@@ -192,6 +192,20 @@ def split_cells(table: SourceTable, name: str) -> Lookup[str]:
 def label_cells(table: SourceTable, name: str, most: int) -> Lookup[str | None] | None:
     """Return a column as words, None where a cell is empty; None for no words, or more than `most`."""
     return few_words(_cells(table, name), most, lambda cell: None if is_missing(cell) else str(cell))
+
+
+def number_cells(table: SourceTable, name: str) -> Floats:
+    """Return a column of numbers, NaN where a cell is empty or not finite."""
+    numbers = np.array([_number(cell) for cell in table.load(name)], dtype=np.float64)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _number(cell: SupportsFloat | None) -> float:
+    """Return a cell as a number; NaN where it is empty, or a whole number beyond all floats."""
+    try:
+        return np.nan if cell is None else float(cell)
+    except OverflowError:
+        return np.nan
 
 
 def field_cells(table: SourceTable, name: str) -> Strings:

@@ -84,12 +84,15 @@ class Choice:
         warn(f"{problem}: left out")
         return replace(self, views=self.views - set(left_out))
 
-    def heads(self, n_candidates: int) -> tuple[int | None, int]:
-        """Return in how many first places languages are counted, and how many candidates are kept."""
+    def heads(self, n_candidates: int, least: int = 0) -> tuple[int | None, int]:
+        """Return in how many first places languages are counted, and how many candidates are kept.
+
+        `least` candidates are kept in any case, but under prefer-own.
+        """
         if self.policy == "prefer-own":
             return (1 if self.with_ap else None), 0
         if not self.views & set(FROM_LISTS):
-            return None, 0
+            return (min(least, n_candidates) or None), min(least, n_candidates)
         top = min(SHARES_OF, n_candidates)
         return top, min(DEPTH, top)
 

@@ -19,6 +19,7 @@ from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
+from xlingual.evaluation.multilingual_pool.kept import KeptOfQuestions
 from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass, search_of
 from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL, PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import PassCounts, one_pass
@@ -26,6 +27,7 @@ from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
 from xlingual.evaluation.multilingual_pool.trec import warn_of_size
 from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, near_questions
+from xlingual.evaluation.neighbours import KEPT
 from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
@@ -60,6 +62,7 @@ def multilingual_pool(
     picture: tuple[str, str] | None = None,
     seed: int = 0,
     examples: bool = True,
+    neighbours: bool = True,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
     threads: int = 1,
@@ -95,6 +98,8 @@ def multilingual_pool(
             for the first encoder.
         seed: of the paragraphs that are held out, and of points that are shown.
         examples: keep texts (hubs, worst questions) in the results.
+        neighbours: keep the ten nearest candidates of each question and the ranks of its answers, for
+            `inspect_results`; under prefer-own the ranks only.
         trec: folder for run and qrels files.
         trec_depth: how many candidates of each question a run holds, None for all (a line of some 55 bytes
             for each question and candidate).
@@ -149,7 +154,7 @@ def multilingual_pool(
         check_depth(trec_depth)
         warn_of_size(pool, trec_depth, run.by_name)
     with nullcontext() if trec is None else unfinished(trec) as folder:
-        return run.results(ranked, folder, trec_depth, examples)
+        return run.results(ranked, folder, trec_depth, examples=examples, neighbours=neighbours)
 
 
 class PoolRun(Run):
@@ -191,7 +196,13 @@ class PoolRun(Run):
         return embed_pool(self.pool, name, encoder, text, **self.embedding(), any_form=True)
 
     def results(
-        self, measures: Sequence[PoolMeasure], trec: Path | None, trec_depth: int | None, examples: bool
+        self,
+        measures: Sequence[PoolMeasure],
+        trec: Path | None,
+        trec_depth: int | None,
+        *,
+        examples: bool,
+        neighbours: bool,
     ) -> Results:
         """Return the results of all encoders, and write their rankings where they are wanted."""
         self.near = self._near_duplicates()
@@ -200,10 +211,14 @@ class PoolRun(Run):
             self.choice = self.choice.beside_lists()
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
         tables = PoolTables(self.pool, examples, numbers.viewed, numbers.subject)
+        own = self.choice.policy == "prefer-own"
+        kept = KeptOfQuestions(NAME, self.pool, numbers.subject, own=own) if neighbours else None
         parts = self._parts(self.encode)
         for name, encoded in parts.each():
             given = self._lists(name, parts, measures) if encoded is None else encoded
-            choice, ranked_pool = self._ranked(name, given, cluster)
+            choice, ranked_pool = self._ranked(name, given, cluster, 0 if kept is None else KEPT)
+            if kept is not None:
+                kept.add(name, given, ranked_pool)
             with self.stage("views", f"looking at languages: {name}"):
                 both = None if isinstance(given, Lists) else (given.questions, given.candidates)
                 findings = encoder_findings(
@@ -216,7 +231,7 @@ class PoolRun(Run):
                 with self.stage("trec", f"writing rankings: {name}"):
                     write_ranking(trec, self._ranking(name, given, ranked_pool.adjustment), trec_depth)
         results = numbers.results()
-        results.tables = tables.tables()
+        results.tables = tables.tables() | ({} if kept is None else kept.tables())
         results.evaluated = Evaluated(self.pool, self.rankings)
         return self.finished(results)
 
@@ -233,9 +248,11 @@ class PoolRun(Run):
         check_reach(lists, measures, repr(name), "nDCG")
         return lists
 
-    def _ranked(self, name: str, given: PoolVectors | Lists, cluster: Ints) -> tuple[Choice, PassCounts]:
+    def _ranked(
+        self, name: str, given: PoolVectors | Lists, cluster: Ints, least: int
+    ) -> tuple[Choice, PassCounts]:
         """Return the choice of views for a system, and where all relevant candidates stand."""
-        top, depth = self.choice.heads(len(self.pool.candidates))
+        top, depth = self.choice.heads(len(self.pool.candidates), least)
         if isinstance(given, Lists):
             choice = self.choice.of_lists(given, f"system {name!r}")
             with self.stage("texts: rank"):

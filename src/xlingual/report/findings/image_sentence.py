@@ -73,7 +73,7 @@ def _about(head: _Headline) -> list[str]:
         found = _against_baseline(head, baseline)
     else:
         found = [_leading(head)]
-    return [*found, *_not_good_enough(head), *_at_chance(head)]
+    return [*_not_good_enough(head), *found, *_at_chance(head)]
 
 
 def _against_baseline(head: _Headline, baseline: str) -> list[str]:

@@ -28,7 +28,6 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
     elif leader is not None:
         best = next(one for one in every if one.row is leader)
         sentences += [leads.lead(leader, found, name, ""), *leads.position(leader)]
-        sentences += leads.not_good_enough(task, leader, len(found) == 1)
         sentences += _hardest(best)
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)

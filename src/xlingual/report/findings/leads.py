@@ -9,7 +9,6 @@ from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.marking import ENCODER
 from xlingual.results import Results, Summary, by_key
 from xlingual.results.cautions import unanswered
-from xlingual.tasks import Task
 
 _TRUTH = "Compare by true retrieval (xlingual evaluate xlr)."
 MOST_NAMED = 3  # more encoders than this are named without their differences
@@ -74,25 +73,6 @@ def position(leader: BoardRow) -> list[str]:
     return [f"It closes {share} of the way from chance ({chance}) to what images alone can tell ({oracle})."]
 
 
-def not_good_enough(task: Task, leader: BoardRow, alone: bool) -> list[str]:
-    """Return a sentence where even the best encoder stays below the mark of its task, interval and all."""
-    mark = task.mark
-    if mark is None or leader.ci is None or words.lower_is_better(leader.measure):
-        return []
-    who = f"{leader.encoder} is not" if alone else "None is"
-    if not mark.of_the_way:
-        if leader.ci.high >= mark.value:
-            return []
-        return [f"{who} good enough to {mark.purpose}: a good {ENCODER} has at least {mark.value:g}."]
-    if leader.normalized is None or leader.oracle is None or leader.chance is None:
-        return []
-    room = max(leader.oracle - leader.chance - (leader.oracle_error or 0.0), 1e-9)
-    if leader.ci.high - leader.chance >= mark.value * room:
-        return []
-    least = numbers.percent(mark.value)
-    return [f"{who} good enough to {mark.purpose}: a good {ENCODER} closes at least {least} of that way."]
-
-
 def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
     """Return warnings where BkR and SIM cannot compare the encoders: trained on images, or fitted transforms.
 
@@ -114,6 +94,13 @@ def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, boo
         was = f"{names} {'was' if n == 1 else 'were'} fitted on top of another {ENCODER}"
         sentences.append(f"{was}: what that repairs (language offsets, hubs) need not show here. {_TRUTH}")
     return sentences
+
+
+def differ_in_kind(rows: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> bool:
+    """Tell whether the encoders are of kinds that images cannot compare; see `unlike_kinds`."""
+    own = [kinds.get(row.encoder, {}) for row in rows if row.value is not None]
+    trained = [bool(kind.get("trained_on_images")) for kind in own]
+    return len(own) > 1 and (len(set(trained)) > 1 or any(kind.get("fitted_transform") for kind in own))
 
 
 def alike(one: Summary, other: Summary) -> bool:

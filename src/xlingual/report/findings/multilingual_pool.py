@@ -28,7 +28,6 @@ from xlingual.tasks import Task
 MUCH = 1.25  # times its share of the pool: from here on a language is over-retrieved, from 1/MUCH on under
 DELTA = ("remove_one", "relative_delta")
 ALONE = "monolingual_pool_average"
-STRONG = "StrongAlignment"
 EVEN = 0.5  # strong alignment by chance
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -50,8 +49,6 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
             every = views_of(runs, found)
             best = next(one for one in every if one.row is leader)
             sentences += [leads.lead(leader, found, name, where), *leads.position(leader)]
-            if not leader.measure.startswith(STRONG):  # its scale is another: from ½, or nearly always 0
-                sentences += leads.not_good_enough(task, leader, len(found) == 1)
             sentences += [
                 *bias(best, every),
                 *misaligned(every),

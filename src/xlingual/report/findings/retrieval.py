@@ -8,11 +8,12 @@ from typing import TypeAlias
 from xlingual.report import conditions, leaders, numbers, words
 from xlingual.report.blocks import Finding
 from xlingual.report.findings import chance, hubs, sampling
+from xlingual.report.findings.advice import advice
 from xlingual.report.findings.leads import (
     alike,
+    differ_in_kind,
     lead,
     misses,
-    not_good_enough,
     position,
     unlike_kinds,
     without_value,
@@ -29,10 +30,13 @@ FEW_QUERIES = 50  # per pair
 MANY_DROPPED = 0.1  # share of the texts
 
 
-def findings(runs: Sequence[Results], task: Task, of_run: RunVerdict | None = None) -> list[Finding]:
+def findings(
+    runs: Sequence[Results], task: Task, of_run: RunVerdict | None = None, *, advised: bool = True
+) -> list[Finding]:
     """Return the findings of one task, from its first measure, run by run.
 
-    `of_run` gives the sentences of one run from the rows of its leaderboard; by default those of retrieval.
+    What to do comes first, then what the measure is, then the numbers. `of_run` gives the sentences of one
+    run from the rows of its leaderboard; by default those of retrieval. `advised=False`: it says what to do.
     """
     of_run = of_run or _retrieval
     measure = leaders.measures(runs, task.name)[0]
@@ -44,9 +48,18 @@ def findings(runs: Sequence[Results], task: Task, of_run: RunVerdict | None = No
         run = runs[place - 1]
         entries = [entry for entry in run.entries if entry.task == task.name]
         sentences = of_run(runs, task, own) + conditions.similarity(entries) + _about_the_run(run)
+        if advised:
+            unlike = task.by_images and differ_in_kind(own, run.encoders)
+            meaning = task.explained(measure) if place == places[0] and _any_value(own) else ""
+            head = advice(task, own, costs=run.costs, unlike=unlike)
+            sentences = [*head, *([meaning] if meaning else []), *sentences]
         name = leaders.run_names(runs)[place - 1]
         found.append(Finding(sentences, name.replace("run ", "Run ", 1) if len(places) > 1 else ""))
     return found if len(places) < 2 else [*found, Finding([_not_paired(runs, task.name, places)])]
+
+
+def _any_value(rows: Sequence[BoardRow]) -> bool:
+    return any(row.value is not None for row in rows)
 
 
 def few_queries(run: Results, task: str) -> list[str]:
@@ -75,7 +88,7 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) ->
             sentences += chance.nothing_found(found[0], found, name, where)
         else:
             sentences += [lead(leader, found, name, where), *position(leader)]
-            sentences += [*not_good_enough(task, leader, len(found) == 1), *_hardest(leader, pairs)]
+            sentences += _hardest(leader, pairs)
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
     run = runs[rows[0].run - 1]

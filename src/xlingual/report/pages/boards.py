@@ -9,7 +9,7 @@ from xlingual.report import leaders, numbers, words
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
-from xlingual.report.findings import approximation, chance
+from xlingual.report.findings import approximation, chance, order_confidence
 from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Table, TableRoom, Where
@@ -22,13 +22,14 @@ LANDMARKS = (
     ("oracle", "images alone (oracle)"),
     ("ceiling", f"the most any {ENCODER} could reach (ceiling)"),
 )
+TIES = "tied queries"
 LOOKS = (
     TableRoom(),
     TableRoom(badges="short"),
     TableRoom(badges="short", bare=("behind",)),
-    TableRoom(badges="short", bare=("behind",), names=16, dropped=("ties",)),
-    TableRoom(badges="short", bare=("behind",), names=16, dropped=("ties", "normalised")),
-    TableRoom(badges="none", bare=("behind",), names=16, dropped=("ties", "normalised")),
+    TableRoom(badges="short", bare=("behind",), names=16, dropped=(TIES,)),
+    TableRoom(badges="short", bare=("behind",), names=16, dropped=(TIES, "normalised")),
+    TableRoom(badges="none", bare=("behind",), names=16, dropped=(TIES, "normalised")),
 )
 
 
@@ -41,7 +42,7 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
     printed: set[str] = set()  # in a terminal, which shows all boards below each other
     for place, measure in enumerate(leaders.measures(runs, task.name)):
         rows = leaders.leaderboard(runs, task.name, measure)
-        found = approximation.sentences(rows)
+        found = approximation.sentences(rows) + order_confidence.of_board(runs, rows)
         own: list[Block] = [
             replace(board(runs, task, rows), where=where),
             *(Prose(note, "note-line", "terminal") for note in notes(rows)),
@@ -73,7 +74,12 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
         Column("Normalised", short="normalised"),
         Column("Ceiling", where="page"),
         Column("SD of seeds", where="page"),
-        Column("Tied", short="ties", where="both" if any(row.n_tied for row in rows) else "terminal"),
+        Column(
+            "Tied queries",
+            short=TIES,
+            csv="ties",
+            where="both" if any(row.n_tied for row in rows) else "terminal",
+        ),
     )
     made = [
         TableRow(

@@ -45,6 +45,10 @@ def page(calibration: Calibration, *, title: str | None = None) -> Page:
         verdict=findings(calibration),
         sections=[Section("Errors", [errors(calibration), *lines], about)],
         facts=numbers.facts(*counts(calibration)),
+        about=words.explained(
+            *(("backretrieval", cell.measure) for cell in calibration.cells),
+            *(("crosslingual-retrieval", cell.xlr_measure or cell.measure) for cell in calibration.cells),
+        ),
         terms=list(TERMS.items()),
         conditions=[(name, [value]) for name, value in (*settings.items(), *under)],
         methods=sorted({error.ci.method for error in calibration.errors if error.ci}),

@@ -58,6 +58,7 @@ def page(comparison: Comparison, *, title: str | None = None) -> Page:
         verdict=[Finding(findings(comparison))],
         sections=sections,
         facts=_facts(comparison, len(encoders)),
+        about=words.explained(*((board.task, board.measure) for board in comparison.boards)),
         terms=list(TERMS.items()),
         warnings=comparison.notes,
         conditions=_conditions(comparison),

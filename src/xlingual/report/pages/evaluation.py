@@ -14,11 +14,12 @@ from xlingual.errors import InputError
 from xlingual.report import conditions, leaders, numbers
 from xlingual.report.blocks import Boxes, Finding, Page, Section
 from xlingual.report.emphasis import NONE, Emphasis, language_pairs
-from xlingual.report.examples import MOST_BYTES
+from xlingual.report.examples import MOST_BYTES, samples
 from xlingual.report.figures.over_pairs import annotated
 from xlingual.report.marking import ENCODER
 from xlingual.report.pages.cost import cost_section
 from xlingual.results import Entry, Results, Summary
+from xlingual.results.names import data_name
 from xlingual.results.views import PoolViews, RetrievalViews
 from xlingual.tasks import Task, load, task_of
 
@@ -64,6 +65,8 @@ def page(
         verdict=_verdict(parts),
         sections=[*_annotated([part.section for part in parts], emphasis), *([cost] if cost else [])],
         facts=_facts(runs, parts),
+        about=_about(runs),
+        samples=samples(runs),
         terms=_terms(parts),
         conditions=list(conditions.collected(entries).items()),
         systems=list(conditions.systems(entries).items()),
@@ -120,6 +123,15 @@ def _title(runs: Sequence[Results], parts: Sequence[TaskPart]) -> str:
     if len(parts) == 1:
         what = parts[0].title or f"{parts[0].section.title} across"
     return f"{what} {numbers.in_words(languages, 8)}" if languages else what.rpartition(" ")[0]
+
+
+def _about(runs: Sequence[Results]) -> list[str]:
+    """Return the names of the data, and the days of the evaluations."""
+    names = list(dict.fromkeys(name for run in runs if (name := data_name(run))))
+    days = sorted({day for run in runs if (day := numbers.day(str(run.run.get("date", ""))))})
+    data = f"Data: {numbers.in_words(names, 4)}" if names else ""
+    when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
+    return [part for part in (data, f"evaluated on {when}" if when else "") if part]
 
 
 def _facts(runs: Sequence[Results], parts: Sequence[TaskPart]) -> list[tuple[str, str]]:

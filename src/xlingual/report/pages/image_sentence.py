@@ -69,7 +69,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     entries = [entry for _, run in own for entry in by_key(run.entries, task=task.name)]
     return TaskPart(
         section=Section(task.title, blocks, task.about),
-        findings=findings(runs, task, of_run),
+        findings=findings(runs, task, of_run, advised=False),
         sizes={
             "images": _images(entries),
             "sentences per language": [entry.n_source for entry in entries if entry.source != IMAGE],

@@ -2,61 +2,77 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Sequence
 
-from xlingual.report import numbers, words
-from xlingual.report.blocks import Block, Card, Cards, Fold, Page, Prose, Section, Text
-from xlingual.report.examples import data_uri
-from xlingual.report.findings.inspection import KINDS, findings, in_words
+from xlingual.report import numbers
+from xlingual.report.blocks import Block, Card, Cards, Fold, Page, Prose, Section
+from xlingual.report.findings.inspection import MOST_NAMED, POOL, Wording, cut_of, findings, in_words, wording
 from xlingual.report.marking import ENCODER
+from xlingual.report.pages.inspection_kinds import cards, kinds, text, together
 from xlingual.report.table import Cell, Column, Table, narrower
-from xlingual.results.inspection import FailedQuery, InspectedEncoder, Inspection, ShownText, WeakSlice
-from xlingual.tasks import TASKS, Task
+from xlingual.report.words import explained, stop
+from xlingual.results.inspection import InspectedEncoder, Inspection, WeakSlice
+from xlingual.tasks import TASKS
 
-MOST_PAIRS = 12  # language pairs in the table of kinds
-_OF_KINDS = {
-    "near-duplicate": "The retrieved text is near-equal to the answer, or shows the query's own image.",
-    "hub": "The retrieved text is the nearest of very many queries.",
-    "near": "The answer's rank is little behind the cut-off: at most {near}.",
-    "nothing near": "The nearest text is less near than those of 95 % of the queries that were answered.",
-    "other": "None of these: a wrong text is plainly preferred.",
-}
 _SLICES = (
-    "Texts are divided by columns of the manifest, by language, script, length, rare words, digits, "
-    "near-equal texts, words and looks of the image, alone and two at a time, without asking an encoder. A "
+    "{texts} are divided by columns of the {data}, by language, script, length, rare words, digits, "
+    "near-equal texts, words{images}, alone and two at a time, without asking an encoder. A "
     "slice is listed where it is worse than the rest, at the same language pairs, beyond what chance gives "
     "to the worst of all slices: where features say nothing, any is listed in at most {alpha} of data sets. "
     "Each difference has an interval of its own, and looks somewhat large: the worst were chosen."
 )
-TERMS = [
-    ("Slice", "Texts that share one property, or two."),
-    (
-        "Share of errors",
-        "Of what all queries miss to the value 1, the part that these texts miss.",
-    ),
-    (
-        "Hub",
-        "A text that is the nearest of at least 5 queries, and of more than others by two standard "
-        "deviations.",
-    ),
-]
+_BEYOND = "of at least 5 {}, and of more than others by two standard deviations."
+
+
+def _terms(found: Inspection, words: Wording) -> list[tuple[str, str]]:
+    terms = [
+        ("Slice", f"{words.text.capitalize()}s that share one property, or two."),
+        (
+            "Share of errors",
+            f"Of what all queries miss to the value 1, the part that these {words.text}s miss.",
+        ),
+    ]
+    if words is not POOL:
+        return [*terms, ("Hub", "A text that is the nearest " + _BEYOND.format("queries"))]
+    return [
+        *terms,
+        ("Wrong candidate", "One that answers the question in no language."),
+        (
+            "Missed answer",
+            "Of each question the best answer in each language counts. It is missed where "
+            f"{numbers.counted(cut_of(found), 'wrong candidate')} or more stand above it; other answers "
+            "of the question are not counted.",
+        ),
+        ("Hub", "A candidate that is the nearest wrong one " + _BEYOND.format("questions of a language")),
+    ]
 
 
 def page(found: Inspection, *, title: str | None = None) -> Page:
     """Return the page of an inspection."""
-    task, alpha = TASKS[found.task], numbers.percent(found.alpha)
+    words = wording(found)
+    about = _SLICES.format(
+        texts=f"{words.text.capitalize()}s",
+        data="pool" if words is POOL else "manifest",
+        images=" and looks of the image" if found.images else "",
+        alpha=numbers.percent(found.alpha),
+    )
     return Page(
         kind="inspection",
         title=title or f"Where do encoders fail on {found.data}?",
         verdict=findings(found),
         sections=[
-            Section("Slices that fail", _slices(found, task), _SLICES.format(alpha=alpha)),
-            Section("Kinds of error", _kinds(found, task)),
-            Section("Hubs, and texts that nothing finds", _hubs(found)),
+            Section("Slices that fail", _slices(found, words), about),
+            Section("What stood above the answers" if words is POOL else "Kinds of error", kinds(found)),
+            Section(
+                "Hubs, and answers that nothing finds"
+                if words is POOL
+                else "Hubs, and texts that nothing finds",
+                _hubs(found, words),
+            ),
         ],
         facts=_facts(found),
-        terms=TERMS,
+        about=explained((found.task, found.measure)),
+        terms=_terms(found, words),
         warnings=found.warnings,
         methods=sorted({one.ci.method for encoder in found.encoders for one in encoder.slices}),
         names=[one.encoder for one in found.encoders],
@@ -69,53 +85,93 @@ def _facts(found: Inspection) -> list[tuple[str, str]]:
         "task": TASKS[found.task].title,
         "measure": found.measure,
         "data": found.data,
-        "texts are divided by": numbers.in_words(features, 20),
+        f"{wording(found).text}s are divided by": numbers.in_words(features, 20),
     }
     return list((facts | ({"images": found.images} if found.images else {})).items())
 
 
-def _slices(found: Inspection, task: Task) -> list[Block]:
-    rows = [_row(one, each) for one in found.encoders for each in one.slices]
+def _slices(found: Inspection, words: Wording) -> list[Block]:
+    several = len(found.encoders) > 1
     tested = [
-        f"{one.encoder}: {numbers.counted(one.n_slices, 'slice')} of {numbers.counted(one.n_texts, 'text')}"
-        for one in found.encoders
+        f"{numbers.counted(one.n_slices, 'slice')} of {words.counted(one.n_texts)}" for one in found.encoders
     ]
-    about = f"Tested were {numbers.in_words(tested)}."
+    if len(set(tested)) > 1:
+        tested = [f"{one.encoder}: {said}" for one, said in zip(found.encoders, tested, strict=True)]
+    about = f"Tested were {numbers.in_words(list(dict.fromkeys(tested)), MOST_NAMED)}."
     fixed = [one for one in found.encoders if one.fixed > 0.1]
     if fixed:
         about += (
-            f" {numbers.percent(max(one.fixed for one in fixed))} of the texts have a cluster like no other, "
-            "so that the test cannot move them."
+            f" {numbers.percent(max(one.fixed for one in fixed))} of the {words.text}s have a cluster like "
+            "no other, so that the test cannot move them."
         )
-    if not rows:
+    if not any(one.slices for one in found.encoders):
         return [Prose(f"No slice is worse than the rest beyond chance. {about}", where="both")]
+    many = len(found.encoders) > MOST_NAMED
+    blocks: list[Block] = [_table(found, found.encoders, words, about, most=1 if many else None)]
+    if not several:
+        return [
+            *blocks,
+            *(_fold(found, each, words, open=not place) for place, each in enumerate(_only(found))),
+        ]
+    folds = []
+    for one in found.encoders:
+        if not one.slices:
+            continue
+        groups = [(in_words(each.conditions), cards(each.examples, found)) for each in one.slices]
+        inner: list[Block] = [_table(found, [one], words)] if many else []
+        inner += [_overlaps(each, words) for each in one.slices if each.overlaps]
+        inner += [Cards(kept)] if (kept := [group for group in groups if group[1]]) else []
+        folds.append(Fold(one.encoder, inner, data=True, where="page"))
+    return [*blocks, *together(folds, "Slices of each encoder, with examples")]
+
+
+def _only(found: Inspection) -> Sequence[WeakSlice]:
+    """Return the slices of the only encoder that have something to show."""
+    return [each for each in found.encoders[0].slices if each.examples or each.overlaps]
+
+
+def _fold(found: Inspection, each: WeakSlice, words: Wording, *, open: bool) -> Fold:
+    inner: list[Block] = [Cards([("", cards(each.examples, found))])] if each.examples else []
+    inner += [_overlaps(each, words)] if each.overlaps else []
+    return Fold(in_words(each.conditions), inner, open=open, where="page")
+
+
+def _table(
+    found: Inspection,
+    encoders: Sequence[InspectedEncoder],
+    words: Wording,
+    about: str = "",
+    *,
+    most: int | None = None,
+) -> Table:
+    """Return the slices of some encoders; of each `most` of them, in fewer columns then."""
+    rows = [_row(one, each) for one in encoders for each in one.slices[:most]]
+    left = sum(len(one.slices) for one in encoders) - len(rows)
+    if left:
+        about += f" Of each encoder the worst slice is shown; {numbers.count(left)} more are on the page."
     heads = [
         Column(ENCODER, "name", data=True),
-        Column("texts with", "name"),
-        Column("texts"),
-        Column(found.measure),
-        Column("difference", meaning="to the other texts, at the same language pairs"),
-        Column("p", meaning="corrected for all slices that were tested"),
-        Column("of texts"),
+        Column(f"{words.text}s with", "name"),
+        Column(f"{words.text}s"),
+        Column(TASKS[found.task].measure_name(found.measure) if words is POOL else found.measure),
+        Column("difference", meaning=f"to the other {words.text}s, at the same languages"),
         Column("of errors"),
-        Column("same texts", meaning="other slices that are worse only as far as they share its texts"),
+        Column("p", meaning="corrected for all slices that were tested"),
+        Column(f"of {words.text}s"),
+        Column(f"same {words.text}s", meaning="other slices that are worse only as far as they share these"),
     ]
-    several = len(found.encoders) > 1
-    looks = narrower("same texts", "of texts", "p", "texts")
+    looks = narrower(f"same {words.text}s", f"of {words.text}s", "p", f"{words.text}s")
     table = Table.of_texts(
-        "Slices that fail", heads, rows, titled=False, notes=(about,), where="both", looks=looks, names=2
+        "Slices that fail",
+        heads,
+        rows,
+        titled=False,
+        notes=(about,) if about else (),
+        where="both",
+        looks=looks,
+        names=2,
     )
-    table = table if several else table.of(range(1, len(heads)))
-    blocks: list[Block] = [table]
-    for one in found.encoders:
-        for place, each in enumerate(one.slices):
-            name = f"{one.encoder} · " if several else ""
-            inner: list[Block] = [_cards(each.examples, task)] if each.examples else []
-            if each.overlaps:
-                inner.append(_overlaps(each))
-            if inner:
-                blocks.append(Fold(f"{name}{in_words(each.conditions)}", inner, open=not place, where="page"))
-    return blocks
+    return table.of(range(len(encoders) == 1, len(heads) if most is None else 6))
 
 
 def _row(one: InspectedEncoder, each: WeakSlice) -> list[Cell]:
@@ -125,82 +181,25 @@ def _row(one: InspectedEncoder, each: WeakSlice) -> list[Cell]:
         Cell.count(each.n),
         Cell.of(each.value),
         Cell.difference(each.difference, each.ci),
+        Cell(numbers.percent(each.of_errors), value=each.of_errors),
         Cell(numbers.p_value(each.p), value=each.p),
         Cell(numbers.percent(each.of_texts), value=each.of_texts),
-        Cell(numbers.percent(each.of_errors), value=each.of_errors),
         Cell.count(each.n_overlaps),
     ]
 
 
-def _overlaps(each: WeakSlice) -> Table:
+def _overlaps(each: WeakSlice, words: Wording) -> Table:
     rows = [
         [in_words(one.conditions), Cell.count(one.n), Cell(numbers.percent(one.shared), value=one.shared)]
         for one in each.overlaps
     ]
     left = each.n_overlaps - len(each.overlaps)
     notes = (f"{numbers.counted(left, 'more slice')} not shown.",) if left else ()
-    return Table.of_texts("Worse for the same texts", ["texts with", "texts", "shared"], rows, notes=notes)
+    title = f"Worse for the same {words.text}s as {in_words(each.conditions)}"
+    return Table.of_texts(title, [f"{words.text}s with", f"{words.text}s", "shared"], rows, notes=notes)
 
 
-def _kinds(found: Inspection, task: Task) -> list[Block]:
-    shown = [
-        kind
-        for kind in KINDS
-        if any(each.n for one in found.encoders for each in one.kinds if each.kind == kind)
-    ]
-    if not shown:
-        return [Prose("No query failed.", where="both")]
-    rows = []
-    for one in found.encoders:
-        by_kind = {each.kind: each for each in one.kinds}
-        cells = [Cell.count(one.n_failed)]
-        for kind in shown:
-            n = by_kind[kind].n
-            cells.append(Cell(f"{numbers.count(n)} ({numbers.percent(n / max(one.n_failed, 1))})", value=n))
-        rows.append([Cell(one.encoder), *cells])
-    heads = [Column(ENCODER, "name", data=True), "failed", *(Column(KINDS[kind]) for kind in shown)]
-    notes = [f"{KINDS[kind].capitalize()}: {_OF_KINDS[kind].format(near=found.near)}" for kind in shown]
-    blocks: list[Block] = [
-        Table.of_texts("Kinds of error", heads, rows, titled=False, notes=tuple(notes), where="both")
-    ]
-    for one in found.encoders:
-        pairs = _by_pair(one, shown)
-        cards = [
-            (KINDS[each.kind].capitalize(), [_card(example, task) for example in each.examples])
-            for each in one.kinds
-            if each.examples
-        ]
-        inner: list[Block] = [*([pairs] if pairs else []), *([Cards(cards)] if cards else [])]
-        if inner:
-            blocks.append(Fold(one.encoder, inner, data=True, where="page"))
-    return blocks
-
-
-def _by_pair(one: InspectedEncoder, shown: Sequence[str]) -> Table | None:
-    """Return the kinds of error by language pair, those with the most failures first."""
-    total: dict[str, int] = {}
-    for each in one.kinds:
-        for pair, n in each.by_pair.items():
-            total[pair] = total.get(pair, 0) + n
-    if len(total) < 2:
-        return None
-    by_kind = {each.kind: each.by_pair for each in one.kinds}
-    order = sorted(total, key=lambda pair: -total[pair])
-    rows = [
-        [_pair(pair), Cell.count(total[pair]), *(Cell.count(by_kind[kind].get(pair, 0)) for kind in shown)]
-        for pair in order[:MOST_PAIRS]
-    ]
-    heads = [Column("pair", "name"), "failed", *(Column(KINDS[kind]) for kind in shown)]
-    left = len(order) - len(rows)
-    notes = (f"{numbers.counted(left, 'more pair')} not shown.",) if left > 0 else ()
-    return Table.of_texts("By language pair", heads, rows, notes=notes)
-
-
-def _pair(name: str) -> str:
-    return name.replace("-", " → ", 1) if name.count("-") == 1 else name
-
-
-def _hubs(found: Inspection) -> list[Block]:
+def _hubs(found: Inspection, words: Wording) -> list[Block]:
     rows = [
         [
             Cell(one.encoder),
@@ -215,49 +214,40 @@ def _hubs(found: Inspection) -> list[Block]:
         Column(ENCODER, "name", data=True),
         "hubs",
         Column("failures they take"),
-        Column("never found", meaning="share of the targets that are among no query's ten nearest"),
+        Column(
+            "never found",
+            meaning=f"share of the {'answers' if words is POOL else 'targets'} that are among no query's ten "
+            "nearest",
+        ),
         Column("by chance", meaning="the same by chance"),
     ]
-    notes = tuple(dict.fromkeys(words.stop(one.hubs.note) for one in found.encoders if one.hubs.note))
+    notes = tuple(dict.fromkeys(stop(one.hubs.note) for one in found.encoders if one.hubs.note))
     blocks: list[Block] = [
         Table.of_texts("Hubs", heads, rows, titled=False, notes=notes, where="both").without_empty()
     ]
+    folds = []
     for one in found.encoders:
         largest = [
-            _text(
+            text(
                 each.text,
-                f"nearest of {numbers.count(each.n)} queries in {each.source}, and "
-                f"{numbers.count(each.failed)} of them failed",
+                f"nearest {'wrong candidate ' if words is POOL else ''}of {numbers.count(each.n)} "
+                f"{'questions' if words is POOL else 'queries'} in {each.source}, and "
+                f"{numbers.count(each.failed)} of them {'miss an answer' if words is POOL else 'failed'}",
             )
             for each in one.hubs.largest
         ]
-        unfound = [_text(each, "") for each in one.hubs.unfound]
+        unfound = [text(each, "") for each in one.hubs.unfound]
         groups = [
             (name, [Card(None, texts)])
             for name, texts in (("Largest hubs", largest), ("Found by no query", unfound))
             if texts
         ]
         if groups:
-            blocks.append(Fold(one.encoder, [Cards(groups)], data=True, where="page"))
-    return blocks
+            alone = len(found.encoders) == 1
+            title = "Their texts" if alone else one.encoder
+            folds.append(Fold(title, [Cards(groups)], data=not alone, open=alone, where="page"))
+    return [*blocks, *together(folds, "Hubs of each encoder")]
 
 
 def _share(value: float | None) -> Cell:
     return Cell(numbers.MISSING) if value is None else Cell(numbers.percent(value), value=value)
-
-
-def _cards(examples: Sequence[FailedQuery], task: Task) -> Cards:
-    return Cards([("", [_card(one, task) for one in examples])])
-
-
-def _card(one: FailedQuery, task: Task) -> Card:
-    retrieved = [] if one.retrieved is None else [_text(one.retrieved, "", "retrieved")]
-    note = "several texts tie for nearest" if one.retrieved is None else ""
-    if one.rank is not None:
-        note = f"{task.own} ranked {numbers.count(one.rank)}"
-    return Card(_text(one.query, f"to {one.target}", "query"), retrieved, note)
-
-
-def _text(one: ShownText, remark: str, what: str = "") -> Text:
-    image = None if one.picture is None else data_uri(b64decode(one.picture))
-    return Text(one.language, one.text, what, remark=remark, image=image, with_image=image is not None)

@@ -27,6 +27,7 @@ def page(plan: Plan, *, title: str | None = None) -> Page:
         verdict=[Finding([*findings(plan), *plan.warnings])],
         sections=[Section(name, [_table(plan)])],
         facts=[("measure", name), *facts.items()],
+        about=words.explained((plan.task, plan.measure)),
         conditions=[(key, [value]) for key, value in plan.conditions.items()],
         methods=sorted({row.ci.method for row in plan.rows}),
         names=[plan.baseline, *(row.encoder for row in plan.rows)],

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xlingual.report import examples, leaders, words
+from xlingual.report import examples, leaders, numbers, words
 from xlingual.report.blocks import Block, Boxes, Heading, Matrix, Section
 from xlingual.report.figures import pairs as figures
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.leaders import BoardRow
-from xlingual.report.pages import hubs
+from xlingual.report.pages import hubs, order_confidence
 from xlingual.report.pages.boards import boards
 from xlingual.report.pages.calibration import estimate_table
 from xlingual.report.pages.evaluation import TaskPart
@@ -23,10 +23,12 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     measure = leaders.measures(runs, task.name)[0]
     rows = leaders.leaderboard(runs, task.name, measure)
     used_by_hubs = hubs.image_bytes(runs, rows)
-    shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget - used_by_hubs)
+    ordered = sorted(rows, key=_by_rank)
+    shown, used = examples.chosen(runs, task, ordered, budget - used_by_hubs, _values(runs, task, ordered[0]))
     of_hubs = hubs.blocks(runs, rows)
     entries = [entry for run in runs for entry in run.entries if entry.task == task.name]
-    blocks = [*boards(runs, task), *_estimates(runs), *_pairs(runs, task, rows), *of_hubs, *shown]
+    sure = order_confidence.blocks(runs) if task.by_images else []
+    blocks = [*boards(runs, task), *sure, *_estimates(runs), *_pairs(runs, task, rows), *of_hubs, *shown]
     return TaskPart(
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task),
@@ -38,6 +40,17 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
         terms=[*words.GLOSSARY, *([hubs.TERM] if of_hubs else [])],
         image_bytes=used + used_by_hubs,
     )
+
+
+def _values(runs: Sequence[Results], task: Task, leader: BoardRow) -> dict[tuple[str, str], str]:
+    """Return the leader's number of each language pair, in words."""
+    own = leaders.pair_rows(runs, task.name, leader.measure).get(leader.system, {})
+    name = task.measure_name(leader.measure)
+    return {
+        pair: f"{name} {numbers.with_interval(row.value, row.ci, row.measure, error=leaders.error_of(row))}"
+        for pair, row in own.items()
+        if row.value is not None
+    }
 
 
 def _estimates(runs: Sequence[Results]) -> list[Block]:

@@ -43,6 +43,8 @@ _AGREEMENT = (
     f"The paper's table for IKEA has N = {PAPER_N:,}, K/N = {share_text(PAPER_K, PAPER_N)}."
 )
 
+_COMPARED = ("backretrieval", "crosslingual-retrieval")
+
 
 def page(validation: Validation, *, title: str | None = None, emphasis: Emphasis = NONE) -> Page:
     """Return the page of a validation: a section for each language pair, and one for their directions."""
@@ -66,6 +68,7 @@ def page(validation: Validation, *, title: str | None = None, emphasis: Emphasis
         verdict=findings(validation),
         sections=sections,
         facts=_facts(validation, len(names)),
+        about=words.explained(*((task, validation.measure) for task in _COMPARED)),
         terms=list(TERMS.items()),
         warnings=list(dict.fromkeys(validation.warnings)),
         conditions=_conditions(validation),

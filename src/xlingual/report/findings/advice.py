@@ -1,0 +1,104 @@
+"""What the numbers say to do: the first sentence of a verdict, before any number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xlingual.report import numbers, words
+from xlingual.report.findings import chance
+from xlingual.report.leaders import BoardRow
+from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER, ENCODER
+from xlingual.tasks import Mark, Task
+
+MOST_NAMED = 3
+Costs = Mapping[str, Mapping[str, float]]  # of each encoder, what is known
+
+
+def advice(
+    task: Task, rows: Sequence[BoardRow], *, costs: Costs | None = None, unlike: bool = False
+) -> list[str]:
+    """Return what to do, for a task that says from which value on an encoder is good enough.
+
+    Args:
+        task: the task of the rows.
+        rows: of one run and measure, the best first.
+        costs: what the encoders cost, to choose among those that are level.
+        unlike: the encoders are of kinds that the task cannot compare.
+
+    """
+    found = [row for row in rows if row.value is not None]
+    leader = next((row for row in found if row.standing == "leader"), None)
+    if leader is None or not task.marks(leader.measure):
+        return []
+    purpose = f" to {task.mark.purpose}" if task.mark else ""
+    alone = len(found) == 1
+    if chance.none_above(found):
+        better = "it does no better than chance" if alone else "none does better than chance"
+        return [f"Do not use {_these(found)}{purpose}: {better} on this data."]
+    least = enough(task, leader)
+    if task.mark and least is not None and leader.ci is not None and leader.ci.high < least:
+        head = f"{leader.encoder} is not" if alone else "None is"
+        mend = "it" if alone else f"the best one, {leader.encoder}"
+        return [
+            f"{head} good enough{purpose}: look for another {ENCODER}, or improve {mend}.",
+            f"{CAPITAL_AN_ENCODER} that is good enough {_scale(task.mark)}.",
+        ]
+    if unlike:
+        return [f"Do not choose between these {ENCODER}s by {task.title} alone: they differ in kind."]
+    return _choice(leader, found, purpose, costs or {}, judged=least is not None)
+
+
+def enough(task: Task, best: BoardRow) -> float | None:
+    """Return the least value that is good enough; None where the numbers do not say."""
+    mark = task.mark
+    if mark is None or words.lower_is_better(best.measure):
+        return None
+    if not mark.of_the_way:
+        return mark.value
+    if best.normalized is None or best.oracle is None or best.chance is None:
+        return None
+    room = max(best.oracle - best.chance - (best.oracle_error or 0.0), 1e-9)
+    return best.chance + mark.value * room
+
+
+def _scale(mark: Mark) -> str:
+    if not mark.of_the_way:
+        return f"has at least {mark.value:g}"
+    share = numbers.percent(mark.value)
+    return f"closes at least {share} of the way from chance to what images alone can tell"
+
+
+def _these(found: Sequence[BoardRow]) -> str:
+    return found[0].encoder if len(found) == 1 else f"any of these {len(found)} {ENCODER}s"
+
+
+def _choice(
+    leader: BoardRow, found: Sequence[BoardRow], purpose: str, costs: Costs, *, judged: bool
+) -> list[str]:
+    """Return which encoder to take: the best, any of those that are level, or none before more is known."""
+    level = [leader, *(row for row in found if row.standing == "level")]
+    if len(found) == 1:
+        beside = f"evaluate {AN_ENCODER} or two beside it before you decide"
+        return [f"{leader.encoder} can be used{purpose}; {beside}."] if judged else []
+    if len(level) > 1:
+        names = numbers.in_words([row.encoder for row in level], MOST_NAMED)
+        return [
+            f"Take any of {names}{purpose}: these {len(level)} are level on this data.{_cost(level, costs)}"
+        ]
+    if any(row.standing == "behind" for row in found):
+        best = (
+            "better than the other"
+            if len(found) == 2
+            else f"plainly the best of these {len(found)} {ENCODER}s"
+        )
+        return [f"Use {leader.encoder}{purpose}: it is {best}."]
+    return [f"Do not choose yet: {leader.encoder} has the best value, and nothing says whether that is luck."]
+
+
+def _cost(level: Sequence[BoardRow], costs: Costs) -> str:
+    """Return by what to choose among encoders that are level."""
+    sizes = {row.encoder: costs.get(row.encoder, {}).get("bytes_per_text") for row in level}
+    known = sorted((size, name) for name, size in sizes.items() if size)
+    if len(known) == len(level) and known[0][0] < known[1][0]:
+        return f" Choose by cost: {known[0][1]} has the smallest vectors."
+    return " Choose by cost, or evaluate more queries to tell them apart."

@@ -1,0 +1,110 @@
+"""What a verdict says to do, before any number."""
+
+from __future__ import annotations
+
+import pytest
+
+from xlingual.report import page_of, verdict
+from xlingual.report.findings.advice import advice
+from xlingual.report.leaders import leaderboard
+from xlingual.tasks import task_of
+
+TASK = "backretrieval"
+TO = "to match texts across languages"
+MARKS = {"chance": 0.02, "oracle": 0.92, "normalized": 0.3}
+
+
+def rows_of(made, *summaries):
+    return leaderboard(made.results([], list(summaries)), TASK, "R@10")
+
+
+def mean(made, encoder, value, behind=None, half=0.02, **changes):
+    gap = {} if behind is None else {"behind": made.behind("a", behind, half)}
+    return made.summary(TASK, encoder, "R@10", value, n_pairs=2, **MARKS | gap | changes)
+
+
+def said(made, *summaries, **more):
+    return advice(task_of(TASK), rows_of(made, *summaries), **more)
+
+
+def test_one_is_plainly_best(made):
+    rows = [mean(made, "a", 0.4), mean(made, "b", 0.3, 0.1), mean(made, "c", 0.2, 0.2)]
+    named = [sentence.replace("\x04encoder\x05", "encoder") for sentence in said(made, *rows)]
+    assert named == [f"Use a {TO}: it is plainly the best of these 3 encoders."]
+    assert said(made, *rows[:2]) == [f"Use a {TO}: it is better than the other."]
+
+
+def test_level_ones_are_chosen_by_cost(made):
+    rows = [mean(made, "a", 0.4), mean(made, "b", 0.39, 0.01), mean(made, "c", 0.2, 0.2)]
+    (found,) = said(made, *rows)
+    assert found.startswith(f"Take any of a and b {TO}: these 2 are level on this data.")
+    assert found.endswith("Choose by cost, or evaluate more queries to tell them apart.")
+    costs = {name: {"bytes_per_text": size} for name, size in (("a", 4096.0), ("b", 1024.0), ("c", 8.0))}
+    assert said(made, *rows, costs=costs)[0].endswith("Choose by cost: b has the smallest vectors.")
+    costs["b"]["bytes_per_text"] = 4096.0  # equal: no smallest
+    assert said(made, *rows, costs=costs)[0].endswith("to tell them apart.")
+
+
+def test_many_level_ones_are_counted(made):
+    rows = [mean(made, f"e{i}", 0.39 - i / 1000, 0.01) for i in range(5)]
+    (found,) = said(made, mean(made, "a", 0.4), *rows)
+    assert found.startswith(f"Take any of a, e0, e1 and 3 more {TO}: these 6 are level")
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_none_above_chance(made, alone):
+    rows = [mean(made, "a", 0.03), mean(made, "b", 0.02, 0.01)][: 1 if alone else 2]
+    (found,) = said(made, *rows)
+    who = "a" if alone else "any of these 2 \x04encoder\x05s"
+    assert found.startswith(f"Do not use {who} {TO}: ") and "better than chance on this data." in found
+
+
+def test_one_alone_is_not_called_the_best(made):
+    (found,) = said(made, mean(made, "a", 0.4))
+    assert found.startswith(f"a can be used {TO}; evaluate")
+    unknown = mean(made, "a", 0.4, normalized=None)  # images tell too little to say what is good enough
+    assert said(made, unknown) == []
+
+
+def test_kinds_that_images_cannot_compare_are_not_chosen_from(made):
+    rows = [mean(made, "a", 0.4), mean(made, "b", 0.3, 0.1)]
+    assert said(made, *rows, unlike=True)[0].endswith("by Backretrieval alone: they differ in kind.")
+    for kinds, first in (
+        ({"a": {"trained_on_images": True}}, "Do not choose between these encoders"),
+        ({"b": {"fitted_transform": True}}, "Do not choose between these encoders"),
+        ({name: {"trained_on_images": True} for name in "ab"}, "Use a"),
+    ):
+        assert verdict(made.results([], rows, encoders=kinds))[0].startswith(first)
+
+
+def test_without_a_paired_difference_nothing_is_chosen(made):
+    assert said(made, mean(made, "a", 0.4), mean(made, "b", 0.3)) == [
+        "Do not choose yet: a has the best value, and nothing says whether that is luck."
+    ]
+
+
+def test_correlations_and_missing_values_give_no_advice(made):
+    assert said(made, mean(made, "a", None, ci=None), mean(made, "b", None, ci=None)) == []
+    rows = leaderboard(
+        made.results([], [made.summary("distance-correlation", "a", "CORR", 0.4, n_pairs=2)]),
+        "distance-correlation",
+        "CORR",
+    )
+    assert advice(task_of("distance-correlation"), rows) == []
+
+
+def test_what_to_do_then_what_the_measure_is_then_the_numbers(made):
+    found = verdict(made.results([], [mean(made, "a", 0.4), mean(made, "b", 0.3, 0.1)]))
+    assert [sentence.partition(" ")[0] for sentence in found[:3]] == ["Use", "BkR", "a"]
+    assert "among the 10 nearest" in found[1]
+    assert (
+        "among the 5 nearest"
+        in verdict(made.results([], [made.summary(TASK, "a", "R@5", 0.4, n_pairs=2, **MARKS)]))[1]
+    )
+
+
+def test_systems_are_called_systems(made):
+    rows = [mean(made, "a", 0.4), mean(made, "b", 0.3, 0.1), mean(made, "c", 0.2, 0.2)]
+    kinds = {"a": {"returns_lists": True}}
+    first = page_of(made.results([], rows, encoders=kinds)).verdict[0].sentences[0]
+    assert "of these 3 systems" in first
