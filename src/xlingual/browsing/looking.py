@@ -166,6 +166,7 @@ def open_looking(
     text_encoders: Sequence[str] = (),
     image_encoder: ImageModelLike | None = None,
     vectors: bool = True,
+    slices: bool = True,
     store: StoreLike = "default",
     progress: Progress | None = None,
 ) -> Looking:
@@ -180,6 +181,7 @@ def open_looking(
         text_encoders: specs of encoders that encode all texts, and typed ones.
         image_encoder: makes vectors of images, for the way back and slices by the look of images.
         vectors: look for vectors at all.
+        slices: search slices, which takes longest.
         store: where vectors are kept.
         progress: called with (what, done, total).
 
@@ -197,6 +199,7 @@ def open_looking(
         store=store,
         progress=progress,
         only_kept=True,
+        slices=slices,
     )
     names = [one.encoder for one in inspected.looked]
     opener = Opener(data, open_store(store), progress)

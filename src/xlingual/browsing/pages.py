@@ -34,7 +34,12 @@ def queries(desk: Desk, request: Request, _: Form) -> Response:
     one = desk.looking.queries[wanted.encoder]
     rows = [_line(desk, wanted, one, line) for line in shown.tolist()]
     own = {"rows": rows, "found": len(lines), "of": len(one), "page": number, "pages": pages}
-    return page(request, "queries.html", _values(desk, request, wanted) | own)
+    answer = page(request, "queries.html", _values(desk, request, wanted) | own)
+    if "hx-request" in request.headers and "hx-history-restore-request" not in request.headers:
+        answer.headers["HX-Push-Url"] = (
+            f"{desk.base}/{wanted.address(desk.usual)}"  # what is as usual stays out
+        )
+    return answer
 
 
 def text(desk: Desk, request: Request, _: Form) -> Response:

@@ -60,11 +60,12 @@ class Opener:
         without: dict[str, str] = {}
         asked = self._made(given) if given else {}
         for name, encoder in asked.items():
-            texts[name] = self._space(name, encoder, computed=True)
+            texts[name] = self._space(name, encoder, self.data.languages, computed=True)
         for name in names:
             if name not in texts:
                 try:
-                    texts[name] = self._space(name, self._of_results(results, name), computed=False)
+                    encoder, languages = self._of_results(results, name)
+                    texts[name] = self._space(name, encoder, languages, computed=False)
                 except (XlingualError, OSError) as error:
                     without[name] = str(error) if _ASK in str(error) else f"{error}; {_ASK}"
         try:
@@ -75,14 +76,22 @@ class Opener:
             images, why = None, str(error)
         return Spaces(texts, without, images, why)
 
-    def _made(self, specs: Sequence[EncoderLike] | Mapping[str, EncoderLike]) -> dict[str, Encoder]:
-        made = text_encoders(specs, languages=self.data.languages, fit_texts=fit_texts_for(self.data))
+    def _made(
+        self, specs: Sequence[EncoderLike] | Mapping[str, EncoderLike], languages: Sequence[str] = ()
+    ) -> dict[str, Encoder]:
+        languages = languages or self.data.languages
+        made = text_encoders(specs, languages=languages, fit_texts=fit_texts_for(self.data))
         refuse_fitted_rows(made, store=self.store, progress=self.progress)
         return made
 
-    def _of_results(self, results: Results, name: str) -> Encoder:
+    def _of_results(self, results: Results, name: str) -> tuple[Encoder, Sequence[str]]:
+        """Return the encoder of results, and the languages whose texts it can encode now.
+
+        Those that were evaluated are part of what it was then; it may know others of the data too.
+        """
         specs: Any = results.request.get("text_encoders") or ()
-        languages = self.data.languages
+        tags = (tag for entry in results.entries for tag in (entry.source, entry.target))
+        languages = list(dict.fromkeys(tag for tag in tags if tag in self.data.languages))
         known: dict[str, EncoderLike] = {}
         for part in [specs] if isinstance(specs, str) else specs:
             with suppress(InputError):  # one that was an object is named in its place
@@ -91,7 +100,7 @@ class Opener:
                 )
         if name not in known or not isinstance(known[name], str) or ":" not in str(known[name]):
             raise InputError(f"the results do not say how {name} is made: {_ASK}")
-        ((_, encoder),) = self._made({name: known[name]}).items()
+        encoder = self._made({name: known[name]}, languages)[name]
         evaluated = {
             Signature.parse(entry.signature).system.get("encoder")
             for entry in results.entries
@@ -99,19 +108,23 @@ class Opener:
         }
         if not encoder.depends_on_batch and batch_identity(encoder, store=self.store) not in evaluated:
             raise InputError(f"{name} is another now than was evaluated: {_ASK}")
-        return encoder
+        if set(languages) < set(self.data.languages):
+            with suppress(XlingualError, OSError):
+                return self._made({name: known[name]})[name], self.data.languages
+        return encoder, languages
 
-    def _space(self, name: str, encoder: Encoder, *, computed: bool) -> Space:
-        rows = np.arange(len(self.data))
+    def _space(self, name: str, encoder: Encoder, languages: Sequence[str], *, computed: bool) -> Space:
+        spoken = np.array([tag in languages for tag in self.data.languages])
+        rows = np.flatnonzero(spoken[self.data.language])
         source = VectorSource(f"text encoder {name!r}", f"encoding texts: {name}", self.store, self.progress)
         texts = self.data.texts(rows)
         if encoder.by_role:
             texts = replace(texts, role="candidate")
         if not computed:
-            rows = np.flatnonzero(kept_rows(encoder, texts, self.store))
-            if not len(rows):
+            kept = np.flatnonzero(kept_rows(encoder, texts, self.store))
+            if not len(kept):
                 raise InputError(f"the store holds no vectors of {name}: {_ASK}")
-            texts = texts.take(rows)
+            rows, texts = rows[kept], texts.take(kept)
         vectors = encode(encoder, texts, source).vectors
         if not is_dense(vectors):
             raise InputError(f"{name} gives vectors of another form than one for each text")

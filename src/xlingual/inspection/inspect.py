@@ -63,6 +63,7 @@ def inspect_results(
     store: StoreLike = "default",
     progress: Progress | None = None,
     only_kept: bool = False,
+    slices: bool = True,
 ) -> Inspected:
     """Return where encoders fail, and why.
 
@@ -76,6 +77,7 @@ def inspect_results(
         seed: of clusters and shuffles.
         store: where vectors of images are kept.
         progress: called with (what, done, total).
+        slices: search slices, which takes longest.
         only_kept: leave out clusters of images where the image encoder of the results would have to work.
 
     Raises:
@@ -105,9 +107,14 @@ def inspect_results(
     rows = np.unique(np.concatenate([one.row for one in of_all]))
     if len(rows) > _TEXTS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, _TEXTS, replace=False))
-    named, images, wrong = _images(results, data, rows, image_encoder, store, progress, only_kept)
+    named, images, wrong = (
+        _images(results, data, rows, image_encoder, store, progress, only_kept)
+        if slices
+        else (None, None, [])
+    )
     say("dividing texts", 0, 1)
-    features = features_of(data, rows, images, seed, {name: of[rows] for name, of in further.items()})
+    of_texts = {name: of[rows] for name, of in further.items()}
+    features = features_of(data, rows, images, seed, of_texts) if slices else []
     say("dividing texts", 1, 1)
     shown = Shown(data, examples)
     found = []

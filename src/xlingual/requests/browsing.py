@@ -89,6 +89,7 @@ class BrowseRequest(Request, frozen=True, kw_only=True):
             run=True,
         ),
     ] = None
+    slices: Annotated[bool, option("Search slices: of 100,000 texts it takes minutes.", run=True)] = True
     marks: Annotated[
         Path | None,
         option("File of marks and notes.", metavar="FILE", otherwise="RESULTS/marks.json", run=True),

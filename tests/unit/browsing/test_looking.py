@@ -79,6 +79,14 @@ def test_a_slice_is_the_texts_that_have_the_property(shown):
     assert len(rows) and {shown.data.labels["category"][row] for row in rows.tolist()} == {"c1"}
 
 
+def test_without_slices_everything_else_is_there(made, shown):
+    bare = looked.looking(made, slices=False)
+    assert bare.slices.shown == [] and shown.slices.shown != []
+    for name in ("good", "bad"):
+        wanted = shown.usual().changed(encoder=name, hub="yes")
+        assert bare.lines(wanted).tolist() == shown.lines(wanted).tolist()
+
+
 def test_words_are_looked_for_in_the_query_and_in_what_it_found(shown):
     wanted = shown.usual().changed(encoder="bad", outcome="all", q="LAMP 17")
     one, data = shown.queries["bad"], shown.data
@@ -219,6 +227,22 @@ def test_changed_vectors_are_not_taken_for_those_that_were_evaluated(tmp_path):
     shown = looked.looking(made)
     assert "good" not in shown.spaces.texts and "another now" in shown.spaces.without["good"]
     assert "bad" in shown.spaces.texts
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_languages_that_were_not_evaluated_have_neighbours_where_they_have_vectors(tmp_path, there):
+    made = looked.make(tmp_path)
+    specs = {"good": f"vectors:{tmp_path}/good.{{lang}}.npy"}
+    crosslingual_retrieval(made.data, specs, pairs="ja-en", measures="R@3", store=None).write(made.out)
+    if not there:
+        (tmp_path / "good.ar.npy").unlink()
+    shown = looked.looking(made)
+    row = int(shown.data.rows_of("ja")[7])
+    side = Viewer(shown).side("good", row, "en")
+    assert [one.language for one in side.sections] == (["en", "ar", "ja"] if there else ["en", "ja"])
+    assert [shown.data.item[card.row] for card in side.sections[0].cards] == np.argsort(
+        -looked.cosines(made, "good", "ja", 7, "en")
+    )[:10].tolist()
 
 
 def test_the_store_gives_vectors_and_nothing_is_encoded(tmp_path, made):
