@@ -97,13 +97,14 @@ def kept(name: str, folder: Path = FOLDER) -> Kept:
     found: Kept = {}
     for command, entry in content.get("commands", {}).items():
         short = re.sub(r"^((python -m )?benchmarks\.|xlingual )", "", command).partition(" ")[0]
+        own: Kept = {short: (command, [])}
         for block in entry["output"]:
             if block.get("line", "").startswith("== "):
                 short = block["line"].removeprefix("== ")
-                found[short] = (command, [])
+                own[short] = (command, [])
             else:
-                found.setdefault(short, (command, []))[1].append(block)
-        found.setdefault(short, (command, []))
+                own[short][1].append(block)
+        found |= own
     if name == "pivot" and "records" in content:
         from benchmarks.pivot_tables import TABLES
 

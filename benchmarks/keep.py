@@ -38,6 +38,7 @@ def keep(page: str, command: list[str], lines: list[str], folder: Path = FOLDER)
     """Write what a command printed into the figures of a page; return their file."""
     path = folder / f"{page}.json"
     content = {"schema": SCHEMA, "commands": {}} | read(path)
+    content["commands"].pop(shlex.join(command), None)  # the newest is the last, and fills the place
     content["commands"][shlex.join(command)] = {
         "date": datetime.now(UTC).date().isoformat(),
         "xlingual": version("xlingual"),

@@ -86,8 +86,9 @@ def test_every_figure_stands_in_a_file_of_figures(name):
     text, contents = of_page(name)
     missing = set(orphans(text, contents))
     assert missing - allowed == set(), "keep them with python -m benchmarks.keep, or leave them out"
-    assert allowed - set(figures(text)) == set(), "these are not on the page any more: take them out of ELSEWHERE"
-    assert missing or not allowed, "the page needs no entry in ELSEWHERE"
+    assert allowed - set(figures(text)) == set(), (
+        "these are not on the page any more: take them out of ELSEWHERE"
+    )
 
 
 def test_a_changed_digit_is_found():
