@@ -131,6 +131,8 @@ def _kinds(one: InspectedEncoder, words: Wording) -> list[str]:
 
 def _hubs(one: InspectedEncoder, words: Wording) -> list[str]:
     hubs, what = one.hubs, "candidate" if words is POOL else "text"
+    if hubs.note:
+        return [f"{hubs.note[0].upper()}{hubs.note[1:]}."]
     if not hubs.n or not hubs.of_errors:
         return []
     share = numbers.percent(hubs.of_errors)
