@@ -1,4 +1,4 @@
-"""A leaderboard of 50 encoders and 20 columns: how long it takes, and whether its ranks are right."""
+"""A leaderboard of 50 encoders and 20 columns: how long it takes, with equal ranks on equal data."""
 
 from __future__ import annotations
 
@@ -41,13 +41,10 @@ def main() -> None:
     ]
     manifest = Manifest.from_rows(rows)
     run = crosslingual_retrieval(manifest, text_encoders=encoders, measures=["RR"], pairs="en-de")
-    given = [
-        Source(f"c{k}", Path(f"c{k}"), replace(run, entries=[
-            changed(entry, signature=entry.signature.replace("|data:", f"|data:{k}-"))
-            for entry in run.entries
-        ]))
-        for k in range(COLUMNS)
-    ]  # fmt: skip
+    given = []
+    for k in range(COLUMNS):
+        own = [changed(one, signature=one.signature.replace("|data:", f"|data:{k}-")) for one in run.entries]
+        given.append(Source(f"c{k}", Path(f"c{k}"), replace(run, entries=own)))
     begun = time.perf_counter()
     board = board_of(given)
     took = time.perf_counter() - begun

@@ -202,6 +202,29 @@ def test_the_exit_code_is_what_the_gates_say(suite: Any, candidate: str, baselin
     assert suite(text + GATE.format(candidate=candidate, baseline=baseline), "--only", "xlr").code == code
 
 
+def test_a_suite_is_recorded_once_for_each_label(suite: Any, xlingual: Any) -> None:
+    text = SUITE + GATE.format(candidate="good", baseline="bad")
+    for label in ("v1", "v1", "v2"):
+        done = suite(text, "--record", "h.sqlite", "--label", label)
+        assert done.code == 0 and "recorded in" in done.err, done.err
+    shown = xlingual("history", "h.sqlite", "--task", "crosslingual-retrieval", "--json")
+    assert shown.code == 0, shown.err
+    assert shown.out.count('"label": "v1"') == shown.out.count('"label": "v2"') > 0
+    refused(suite(text, "--label", "v1"), "--label is for results that are recorded")
+    refused(suite('command = "evaluate xlr"', "--record", "h.sqlite"), "--record is for suites")
+
+
+def test_the_record_of_a_suite_says_what_it_was_made_from(suite: Any) -> None:
+    assert suite(SUITE).code == 0
+    first = Suite.read("kept/suite.json").provenance
+    assert suite(SUITE).code == 0  # from results that are there
+    again = Suite.read("kept/suite.json").provenance
+    assert first == again
+    assert [one.path for one in first.inputs] == ["suite.toml"]
+    origins = sorted(str(one.path) for one in first.derived_from)
+    assert origins == [f"kept/{step}/results.json" for step in STEPS]
+
+
 def test_the_command_line_wins_over_the_file(suite: Any, work: Path) -> None:
     (work / "elsewhere").mkdir()
     done = suite(SUITE, "--out", "other", "--set", "sample-size=30", "--only", "xlr")

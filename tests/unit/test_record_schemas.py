@@ -303,7 +303,7 @@ def written(found: Any, folder: Path) -> Path:
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
     whole = ("validation", "validation_table", "comparison", "compression", "case_study", "regime_study")
-    whole += ("repair", "unlabelled_repair")
+    whole += ("repair", "unlabelled_repair", "leaderboard")
     whole += ("study_analysis",)
     found.write(folder if name in whole else path)
     assert path.is_file()
@@ -362,6 +362,7 @@ INNER = {
     "validation": ("pairs", 0, "encoders", 0, "BkR", "per_seed"),
     "validation_table": ("rows", 0, "n_seeds"),
     "comparison": ("boards", 0, "rows", 0, "outcome"),
+    "leaderboard": ("columns", 0, "cells"),
     "gate": ("decisions", 0, "p_pass"),
     "plan": ("rows", 0, "variance_own"),
     "compression": ("forms", 0, "pairs", 0, "p_kept"),

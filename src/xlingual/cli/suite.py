@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 from xlingual.cli import interruption, screen
 from xlingual.cli.answering import answer, command_of, within
 from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
+from xlingual.cli.outcome import check_recording
 from xlingual.errors import InputError
 from xlingual.report import numbers
+from xlingual.requests import signed
+from xlingual.requests.shared import Recording
 from xlingual.requests.suite import RunRequest
 from xlingual.results.gate import FAIL, UNDECIDED
+from xlingual.results.provenance import note_file, noting
 
 if TYPE_CHECKING:
     from xlingual.results import step as record
@@ -31,7 +35,10 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
     from xlingual.cli.dry_run import show_plan
     from xlingual.workflows.suites.reading import read_suite
 
+    check_recording(request.recording)
     out = None if request.out is None else request.out.absolute()
+    history, own = request.recording.record, str(request.file and request.file.name)
+    history = None if history is None else history.absolute()
     over = dict(map(_setting, request.over))
     with within(folder):
         suite = read_suite(content, str(request.file), out=out, over=over)
@@ -42,7 +49,10 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
             return DONE
         hint = "finished steps are kept: the same command goes on from there"
         with interruption.explained(lambda: hint):
-            found = _page(suite, _compute(suite, chosen))
+            done = _compute(suite, chosen)
+            found = _page(suite, done, request, own)
+            if history is not None:
+                _record(done, history, request.recording)
     named = {step.name for step in chosen}
     outcomes = {one.outcome for one in found.gates if f"{one.data}/{one.task}/gates/{one.name}" in named}
     return NO if FAIL in outcomes else UNKNOWN if UNDECIDED in outcomes else DONE
@@ -107,16 +117,33 @@ def _report(step: Step) -> None:
         write_report(RECORDS[step.kind].read(step.folder), step.folder / "report.html")
 
 
-def _page(suite: Suite, done: Sequence[Step]) -> Found:
-    """Write and show the page over all steps that are done."""
+def _page(suite: Suite, done: Sequence[Step], request: RunRequest, own: str) -> Found:
+    """Write and show the page over all steps that are done; `own` is the name of the suite's file."""
     from xlingual.report import page_of
     from xlingual.report.render import html
     from xlingual.workflows.suites.summary import summary
 
-    found = summary(suite, done)
+    with noting():  # it is made from the results of its steps, whichever of them were computed now
+        note_file("suite", own)
+        found = signed(summary(suite, done), request)
     found.write(suite.out / "suite.json")
     page = page_of(found)
     html.write(page, suite.out / PAGE)
     screen.print_page(page, "table")
     screen.wrote(suite.out / PAGE, quiet=False)
     return found
+
+
+def _record(done: Sequence[Step], history: Path, recording: Recording) -> None:
+    """Record evaluations and gates in a history: what stands there already is not recorded twice."""
+    from xlingual.comparison.history.recording import record
+    from xlingual.requests.comparing import GateRequest
+    from xlingual.results.gate import Gate
+
+    for step in done:
+        if step.kind == "evaluate":
+            record(step.folder, history, recording.label, revision=recording.revision)
+        elif isinstance(step.request, GateRequest):
+            gate = Gate.read(step.folder)
+            record(step.request.candidate, history, recording.label, revision=recording.revision, gate=gate)
+    screen.say(f"recorded in {history}", err=True)

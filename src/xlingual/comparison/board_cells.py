@@ -40,6 +40,7 @@ class Number:
     n_seeds: int = 1
     cost: Mapping[str, float] = field(default_factory=dict)
     note: str | None = None
+    row: Summary | None = field(default=None, repr=False)
     entries: tuple[Entry, ...] = field(default=(), repr=False)
 
     @property
@@ -123,6 +124,7 @@ def _number(given: Given, run: Results, row: Summary, own: Sequence[Entry]) -> N
         n_seeds=len({entry.seed for entry in own}),
         cost=dict(run.costs.get(row.encoder, {})),
         note=row.note,
+        row=row,
         entries=tuple(own),
     )
 

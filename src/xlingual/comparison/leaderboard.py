@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec import UNSET, UnsetType, convert
 from msgspec.structs import replace
 
 from xlingual.comparison.board_cells import Number, grouped, numbers_of
@@ -22,13 +23,13 @@ from xlingual.comparison.board_rows import (
 )
 from xlingual.comparison.outcome import Rules
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.results.claims import claim_of
 from xlingual.results.digest import digest_of
+from xlingual.results.evaluation import Cost
 from xlingual.results.leaderboard import MTEB, OWN, Leaderboard, ResultCell, ResultColumn, Source
 from xlingual.tasks import TASKS
 
 Progress = Callable[[str, int, int], None]  # progress: what, done, total
-# returns a line that says a number and can be checked, from column, cell, and the result that has it
-ClaimOf = Callable[[ResultColumn, ResultCell, Source], str]
 
 
 def board_of(
@@ -39,7 +40,6 @@ def board_of(
     correction: str = "holm",
     alpha: float = 0.05,
     seed: int = 0,
-    claim_of: ClaimOf | None = None,
     progress: Progress | None = None,
 ) -> Leaderboard:
     """Return the leaderboard of results that were read; for the arguments see `workflows.leaderboard`."""
@@ -49,18 +49,18 @@ def board_of(
     groups = _ordered(grouped(found))
     warnings: dict[str, None] = {}
     names, heads = row_names(groups, warnings), column_names(groups, per_pair)
+    sources = {one.name: _source(one) for one in given}
     columns: list[ResultColumn] = []
     for place, (head, group) in enumerate(zip(heads, groups, strict=True)):
         if progress is not None:
             progress("comparing encoders", place, len(groups))
         own = {names[one.encoder, one.identity]: one for one in once(group, names, head, warnings)}
-        columns.append(_column(head, own, ranked(list(own.values()), list(own), rules, seed)))
+        columns.append(_column(head, own, ranked(list(own.values()), list(own), rules, seed), sources))
     means, no_mean = means_of(columns)
     rows = row_order(columns, means, set(names.values()))
-    sources = {one.name: _source(one) for one in given}
     return Leaderboard(
         encoders=rows,
-        columns=[_whole(column, rows, sources, claim_of) for column in columns],
+        columns=[_whole(column, rows) for column in columns],
         results=list(sources.values()),
         means=means,
         no_mean=no_mean,
@@ -102,7 +102,9 @@ def _ordered(columns: Sequence[Sequence[Number]]) -> list[Sequence[Number]]:
     return sorted(columns, key=place)
 
 
-def _column(head: str, own: dict[str, Number], found: Ranked) -> ResultColumn:
+def _column(
+    head: str, own: Mapping[str, Number], found: Ranked, sources: Mapping[str, Source]
+) -> ResultColumn:
     first = next(iter(own.values()))
     chances = {number.chance for number in own.values() if number.chance is not None}
     cells = []
@@ -117,7 +119,8 @@ def _column(head: str, own: dict[str, Number], found: Ranked) -> ResultColumn:
                 rank_high=high,
                 top=low == 1,
                 result=number.given.name,
-                cost=dict(number.cost),
+                cost=convert(number.cost, Cost),
+                claim=_claim(number, sources[number.given.name].digest),
                 note=number.note or (None if number.value is not None else "evaluated, without a number"),
             )
         )
@@ -140,10 +143,16 @@ def _column(head: str, own: dict[str, Number], found: Ranked) -> ResultColumn:
     )
 
 
-def _whole(
-    column: ResultColumn, rows: Sequence[str], sources: Mapping[str, Source], claim_of: ClaimOf | None
-) -> ResultColumn:
-    """Return the column with a cell for every row, the best first, and claims where they can be made."""
+def _claim(number: Number, digest: str | None) -> str | UnsetType:
+    """Return the line that says the number and finds its result; none of MTEB's, which have no digest."""
+    run = number.given.results
+    if number.row is None or number.value is None or run is None or digest is None:
+        return UNSET
+    return str(claim_of(number.row, run, digest))
+
+
+def _whole(column: ResultColumn, rows: Sequence[str]) -> ResultColumn:
+    """Return the column with a cell for every row, the best first."""
     had = {cell.encoder for cell in column.cells}
     missing = [ResultCell(row, None, note="not evaluated here") for row in rows if row not in had]
     sign = 1 if column.lower_is_better else -1
@@ -151,13 +160,6 @@ def _whole(
         [*column.cells, *missing],
         key=lambda cell: (cell.value is None, sign * (cell.value or 0.0), cell.encoder),
     )
-    if claim_of is not None and column.origin == OWN:
-        cells = [
-            cell
-            if cell.value is None or cell.result is None
-            else replace(cell, claim=claim_of(column, cell, sources[cell.result]))
-            for cell in cells
-        ]
     return replace(column, cells=cells)
 
 

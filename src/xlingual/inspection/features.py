@@ -42,7 +42,7 @@ def features_of(
 ) -> list[Feature]:
     """Return the features of text rows [n]; `images` [n, d] are vectors of their images, zero for none.
 
-    `further` are numbers of the rows by name, each divided within a language.
+    `further` are lengths by name, each divided within a language.
     """
     text, language = data.text.pick(rows), data.language[rows]
     found = [
@@ -53,9 +53,11 @@ def features_of(
             if name not in data.labels
         ),
         _script(text),
-        _parts("length of the text", np.array([len(one) for one in text], dtype=np.float64), language),
-        _parts("share of rare words", _rare(text, language, data.languages), language),
-        *(_parts(name, values, language) for name, values in (further or {}).items()),
+        _parts(
+            "length", np.array([len(one) for one in text], dtype=np.float64), language, "shortest", "longest"
+        ),
+        _parts("rare words", _rare(text, language, data.languages), language, "fewest", "most"),
+        *(_parts(name, values, language, "shortest", "longest") for name, values in (further or {}).items()),
         _digits(text),
         _near(text, language),
         *_text_clusters(data, rows, seed),
@@ -75,7 +77,9 @@ def _columns(data: Manifest, rows: Ints) -> Iterator[Feature]:
             yield Feature(name, [str(label) for label in labels], np.where(empty[place], -1, place))
 
 
-def _parts(name: str, values: Floats, within: Ints | None) -> Feature:
+def _parts(
+    name: str, values: Floats, within: Ints | None, least: str = "least", most: str = "most"
+) -> Feature:
     """Return parts of about equal size, from the least values to the most; those of each language alone.
 
     A value that very many texts have is one part of its own.
@@ -92,10 +96,8 @@ def _parts(name: str, values: Floats, within: Ints | None) -> Feature:
             code[own] = np.searchsorted(edges[-1], values[own], side="left")
     if within is None and len(edges) == 1:
         return Feature(name, _between(edges[0]), code)
-    labels = ["least", "below the middle", "above the middle", "most"]
-    return Feature(
-        name, [f"{label} quarter" if label in ("least", "most") else label for label in labels], code
-    )
+    labels = [f"{least} quarter", "below the middle", "above the middle", f"{most} quarter"]
+    return Feature(name, labels, code)
 
 
 def _between(edges: Floats) -> list[str]:
@@ -126,7 +128,7 @@ def _of_words(name: str, found: Sequence[str]) -> Feature:
 
 def _digits(text: Sequence[str]) -> Feature:
     has = np.array([any(letter.isdigit() for letter in one) for one in text], dtype=np.int64)
-    return Feature("digits", ["without digits", "with digits"], has)
+    return Feature("digits", ["none", "some"], has)
 
 
 def _near(text: Sequence[str], language: Ints) -> Feature:
@@ -136,7 +138,7 @@ def _near(text: Sequence[str], language: Ints) -> Feature:
         own = np.flatnonzero(language == code)
         first, second, _ = near_texts([text[row] for row in own.tolist()], shingles=_SHINGLES)
         has[own[np.union1d(first, second)]] = 1
-    return Feature("near-equal text", ["no other text is near-equal", "another text is near-equal"], has)
+    return Feature("near-equal texts", ["none", "another one"], has)
 
 
 def _rare(text: Sequence[str], language: Ints, tags: Sequence[str]) -> Floats:
@@ -247,7 +249,7 @@ def _image_clusters(images: Vectors, seed: int) -> Iterator[Feature]:
     rank[np.argsort(-size, kind="stable")] = np.arange(n)
     code = np.full(len(images), -1, dtype=np.int64)
     code[known] = rank[part]
-    yield Feature("look of the image", [f"image cluster {place + 1}" for place in range(n)], code)
+    yield Feature("look of the image", [f"cluster {place + 1}" for place in range(n)], code)
 
 
 def _how_many(n: int) -> int:

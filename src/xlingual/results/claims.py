@@ -119,20 +119,22 @@ def claims(
         }
         there = "; ".join(f"{name} {', '.join(found)}" for name, found in known.items() if found)
         raise InputError(f"these results have no such number. They have: {there}")
-    digest = digest_of(results)[:DIGITS]
-    return [
-        Claim(
-            row.task,
-            row.measure,
-            shown(row.value or 0.0),
-            None if row.ci is None else (shown(row.ci.low), shown(row.ci.high)),
-            row.encoder,
-            _where(row),
-            _conventions(results),
-            digest,
-        )
-        for row in wanted
-    ]
+    digest = digest_of(results)
+    return [claim_of(row, results, digest) for row in wanted]
+
+
+def claim_of(row: Entry | Summary, results: Results, digest: str) -> Claim:
+    """Return the claim of a row of results, whose result digest is given."""
+    return Claim(
+        row.task,
+        row.measure,
+        shown(row.value or 0.0),
+        None if row.ci is None else (shown(row.ci.low), shown(row.ci.high)),
+        row.encoder,
+        _where(row),
+        _conventions(results),
+        digest[:DIGITS],
+    )
 
 
 def shown(value: float) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from xlingual.results.document import FolderDocument, unknown
+from xlingual.results.evaluation import Cost
 from xlingual.results.values import (
     Conditions,
     Count,
@@ -41,11 +42,11 @@ class ResultCell(Struct, frozen=True):
         str | None,
         about("Name of the result that has the number, among `results`; null where it is missing."),
     ] = None
-    cost: Annotated[
-        dict[str, Number], about("What the encoder costs, as results.json has it; empty where not known.")
-    ] = field(default_factory=dict)
+    cost: Annotated[Cost, about("What the encoder costs, as results.json has it; empty where not known.")] = (
+        Cost()
+    )
     claim: Annotated[
-        str | UnsetType, about("A line that says the number and can be checked; absent where none was made.")
+        str | UnsetType, about("A line that says the number, for `xlingual verify`; absent of MTEB.")
     ] = UNSET
     note: Note = None
 

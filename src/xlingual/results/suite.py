@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
-from xlingual.results.document import Document, RunOf
+from xlingual.results.document import Answer
 from xlingual.results.gate import FAIL, PASS, UNDECIDED
 from xlingual.results.values import Interval, Number, about, among
 
@@ -56,7 +56,7 @@ class Gated(Compared, frozen=True, kw_only=True):
     outcome: Annotated[str, among(PASS, FAIL, UNDECIDED), about("The answer: pass, fail or cannot tell.")]
 
 
-class Suite(Document, frozen=True, kw_only=True, tag="xlingual/suite/1"):
+class Suite(Answer, frozen=True, kw_only=True, tag="xlingual/suite/1"):
     """Everything that a suite found, for its entry page."""
 
     made_by = "xlingual run SUITE"
@@ -70,4 +70,3 @@ class Suite(Document, frozen=True, kw_only=True, tag="xlingual/suite/1"):
     absent: Annotated[
         list[str], about("Steps of the suite that are not computed yet, or not up to date.")
     ] = field(default_factory=list)
-    run: RunOf

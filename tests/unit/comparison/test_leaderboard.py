@@ -17,6 +17,8 @@ from xlingual.comparison.compare import compare
 from xlingual.errors import InputError
 from xlingual.integrations.mteb_results import write_mteb_results
 from xlingual.results import Results
+from xlingual.results.claims import Claim
+from xlingual.results.digest import digest_of
 from xlingual.results.leaderboard import Leaderboard
 from xlingual.workflows.leaderboard import leaderboard
 
@@ -144,6 +146,17 @@ def test_ranks_are_those_of_a_plain_t_test_with_holm(folders):
         assert (found[name].rank_low, found[name].rank_high) == (low, high)
 
 
+def test_claims_are_true_of_the_results(folders, three):
+    given = {"x": folders.xlr("x", three), "b": folders.bkr("b", three)}
+    for per_pair in (False, True):
+        for found in leaderboard(list(given.values()), per_pair=per_pair).columns:
+            for cell in found.cells:
+                run = Results.read(given[cell.result])
+                claim = Claim.parse(cell.claim)
+                assert claim.problems(run) == [] and digest_of(run).startswith(claim.digest)
+                assert claim.encoder == cell.encoder and ("mean" in claim.where) == (not per_pair)
+
+
 def test_equal_encoders_share_the_top(folders):
     board = leaderboard(
         folders.xlr("x", [folders.given("a", 0.3), folders.given("b", 0.3), folders.given("c", 20)])
@@ -221,9 +234,7 @@ def test_results_of_mteb_are_rows_beside_ours(folders, three, tmp_path):
     ours, theirs = board.columns
     assert theirs.name == "MTEB STS22" and theirs.origin == "mteb" and theirs.languages == ["eng-Latn"]
     assert [(c.encoder, c.value) for c in theirs.known] == [("org/base", 0.5), ("good", pytest.approx(0.15))]
-    assert (
-        "no interval" in theirs.untested and not theirs.top and theirs.known[0].cost == {"dimensions": 384.0}
-    )
+    assert "no interval" in theirs.untested and not theirs.top and theirs.known[0].cost.dimensions == 384
     assert board.warnings == ["good: its numbers of MTEB and of xlingual are joined by the name alone"]
     assert cells(ours)["org/base"].value is None
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from xlingual.report import as_html, page_of, verdict
 from xlingual.report.render.text import as_text
 from xlingual.results import Interval
+from xlingual.results.evaluation import Cost
 from xlingual.results.leaderboard import MTEB, OWN, Leaderboard, Mean, ResultCell, ResultColumn, Source
 
 NASTY = "=::x\x1b[31m<script>alert(1)</script>\u202e\"'|[l](u)"
@@ -143,8 +144,8 @@ def test_text_forms_have_every_cell():
 
 def test_a_cost_that_two_have_is_a_figure():
     priced = [
-        cell("a", 0.5, (1, 1), cost={"bytes_per_text": 4096.0}),
-        cell("b", 0.4, (2, 2), cost={"bytes_per_text": 128.0}),
+        cell("a", 0.5, (1, 1), cost=Cost(bytes_per_text=4096.0)),
+        cell("b", 0.4, (2, 2), cost=Cost(bytes_per_text=128.0)),
         cell("c", 0.3, (3, 3)),
     ]
     assert "Quality against cost" in as_html(board(column("x", priced)))

@@ -121,7 +121,9 @@ def _numbers(results: Results, blocks: Blocks, folder: Path) -> Iterator[tuple[A
 
 
 def _places(rows: FolderRows) -> dict[Key, Ints]:
-    """Return the rows of each number."""
+    """Return the rows of each number; none where a task has no value for each query."""
+    if not len(rows.value):
+        return {}
     names = ("task", "encoder", "source", "target", "measure")
     columns = np.stack([*(rows.code[name] for name in names), rows.seed])
     distinct, place = np.unique(columns, axis=1, return_inverse=True)

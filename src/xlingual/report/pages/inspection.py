@@ -151,7 +151,7 @@ def _table(
         about += f" Of each encoder the worst slice is shown; {numbers.count(left)} more are on the page."
     heads = [
         Column(ENCODER, "name", data=True),
-        Column(f"{words.text}s with", "name"),
+        Column(f"{words.text}s with", "name", data=True),
         Column(f"{words.text}s"),
         Column(TASKS[found.task].measure_name(found.measure) if words is POOL else found.measure),
         Column("difference", meaning=f"to the other {words.text}s, at the same languages"),
@@ -169,7 +169,6 @@ def _table(
         notes=(about,) if about else (),
         where="both",
         looks=looks,
-        names=2,
     )
     return table.of(range(len(encoders) == 1, len(heads) if most is None else 6))
 

@@ -11,7 +11,7 @@ from xlingual.report.blocks import Block, Card, Cards, Fold, Heading, Prose, Tex
 from xlingual.report.examples import data_uri
 from xlingual.report.findings.inspection import MOST_NAMED, POOL, wording
 from xlingual.report.marking import ENCODER
-from xlingual.report.table import Cell, Column, Table
+from xlingual.report.table import Cell, Column, Table, narrower
 from xlingual.results.inspection import FailedQuery, InspectedEncoder, Inspection, ShownText
 from xlingual.tasks import TASKS
 
@@ -68,7 +68,7 @@ def kinds(found: Inspection) -> list[Block]:
             for each in one.kinds
             if each.examples
         ]
-        inner: list[Block] = list(_by_language(one, shown))
+        inner: list[Block] = _by_language(one, shown)
         if examples:
             inner += [Heading("Examples"), Cards(examples)]
         if inner:
@@ -78,9 +78,9 @@ def kinds(found: Inspection) -> list[Block]:
     return [*blocks, *together(folds, "Each encoder by language, with examples")]
 
 
-def together(folds: Sequence[Fold], title: str) -> list[Block]:
+def together(folds: Sequence[Fold], title: str) -> Sequence[Block]:
     """Return the folds of encoders; many behind one line."""
-    return [*folds] if len(folds) <= MOST_NAMED else [Fold(title, folds, where="page")]
+    return folds if len(folds) <= MOST_NAMED else [Fold(title, folds, where="page")]
 
 
 def _of_one(found: Inspection, meanings: dict[str, str]) -> Table:
@@ -114,7 +114,10 @@ def _of_all(found: Inspection, meanings: dict[str, str]) -> Table:
         Column("of all"),
         *(Column(_SHORT[kind], meaning=meaning) for kind, meaning in meanings.items()),
     ]
-    return Table.of_texts("Kinds of error", heads, rows, titled=False, where="both", notes=_notes(found))
+    looks = narrower("of all", "near-duplicate", "nothing near", "other")
+    return Table.of_texts(
+        "Kinds of error", heads, rows, titled=False, where="both", looks=looks, notes=_notes(found)
+    )
 
 
 def _notes(found: Inspection) -> tuple[str, ...]:

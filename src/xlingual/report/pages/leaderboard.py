@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from msgspec import to_builtins
+
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Block, Filters, Finding, Fold, Group, Legend, Page, Prose, Section
@@ -237,7 +239,7 @@ def _costs(board: Leaderboard) -> list[Section]:
     """Return quality against cost of the columns where the cost of two encoders at least is known."""
     blocks: list[Block] = []
     for column in board.columns:
-        known = [(cell, dict(cell.cost)) for cell in column.known]
+        known = [(cell, to_builtins(cell.cost)) for cell in column.known]
         name, value_of = across_cost([cost for _, cost in known])
         placed = [
             Placed(cell.encoder, cost, cell.value, numbers.ends(cell.ci) or None)  # type: ignore[arg-type]

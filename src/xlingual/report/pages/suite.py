@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xlingual.report import numbers, words
@@ -21,7 +21,7 @@ _REAL = "*"
 def page(suite: Suite, *, title: str | None = None) -> Page:
     """Return the entry page of a suite."""
     sets = list(dict.fromkeys(one.data for one in suite.evaluations))
-    day = numbers.day(str(suite.run.get("date", "")))
+    day = numbers.day(str(suite.run.get("date", ""))) if isinstance(suite.run, Mapping) else ""
     encoders = list(dict.fromkeys(row.encoder for one in suite.evaluations for row in one.numbers))
     return Page(
         kind="suite",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +30,6 @@ def summary(suite: reading.Suite, done: Iterable[Step]) -> Suite:
         comparisons=parts["compare"],
         gates=parts["gate"],
         absent=[step.name for step in suite.steps if step.name not in finished],
-        run={"date": datetime.now(UTC).isoformat(timespec="seconds"), "xlingual": version("xlingual")},
     )
 
 

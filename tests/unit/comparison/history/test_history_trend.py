@@ -230,3 +230,12 @@ def test_export_has_a_row_for_every_value(history, versions, tmp_path):
     assert len(text) == 7 and "'=1+1" in text[1]  # no formula
     with pytest.raises(InputError, match=r"ends in \.csv or \.parquet"):
         history.export(tmp_path / "values.txt")
+
+
+def test_a_measure_without_values_of_queries_is_shown_and_not_tested(history, folders):
+    for noise in (0.4, 0.9):
+        history.record(folders.corr(f"corr{noise}", [folders.given("mine", noise)]))
+    line = lines(history.trend())["mine", None]
+    values = [point.value for point in line.points]
+    change = line.points[1].change
+    assert None not in values and change.outcome == "cannot tell" and "no value for each query" in change.note
