@@ -271,6 +271,7 @@ def test_the_file_sorts_filters_and_searches(made, tmp_path, open_page, device):
     assert count.inner_text() == "1 query"
     assert page.locator("#lines .q .text").first.inner_text() == looked.BREAKING
     page.locator("summary.line").click()
+    page.locator(".further .near").nth(4).wait_for()
     assert page.locator(".further .near").count() == 5
     assert page.locator(".further .text").first.evaluate("one => getComputedStyle(one).direction") == "rtl"
     fits(page)
