@@ -18,11 +18,10 @@ import numpy as np
 
 from benchmarks.experiments import table
 from xlingual import Manifest, backretrieval, crosslingual_retrieval
-from xlingual.requests.ranking import available_cores
 from xlingual.results import Results
 
 LIMIT = 1.05
-TURNS = 7
+TURNS = 11
 
 
 class Rows:
@@ -47,7 +46,7 @@ def main(n: int = 20_000, dim: int = 768) -> None:
     )
     encoder = Rows(rng.standard_normal((n, dim), np.float32), 1.0)
     images = Rows(rng.standard_normal((n, 256), np.float32), 0.0)
-    more = {"pairs": "en-de", "threads": available_cores(), "store": None, "cluster": "declared"}
+    more = {"pairs": "en-de", "threads": 1, "store": None, "cluster": "declared"}
     tasks: dict[str, Callable[..., Results]] = {
         "backretrieval": lambda **kept: backretrieval(data, encoder, image_encoder=images, **more, **kept),
         "crosslingual-retrieval": lambda **kept: crosslingual_retrieval(data, encoder, **more, **kept),
@@ -55,6 +54,7 @@ def main(n: int = 20_000, dim: int = 768) -> None:
     rows = []
     for name, evaluate in tasks.items():
         seconds: dict[bool, list[float]] = {True: [], False: []}
+        evaluate(neighbours=True)  # imports, and tables that are made once
         for turn in range(TURNS):
             found = {}
             for kept in (turn % 2 == 0, turn % 2 == 1):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 KEPT = 10  # of each query
 DECIMALS = 5  # of scores
-_AT_ONCE = 256  # queries whose neighbours are scored together
+_AT_ONCE = 64  # queries whose neighbours are scored together: their vectors fit in a cache
 
 
 @dataclass(frozen=True)

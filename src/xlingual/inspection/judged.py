@@ -35,7 +35,7 @@ class Asked:
     row: Ints  # of the manifest
     cluster: Ints
     value: Floats  # in [0, 1]
-    above: Ints  # what is nearer than the right answer, −1 where that is not known
+    above: Ints  # what is nearer than the right answer, with half of what ties; −1 where it is not known
     retrieved: Ints  # row of the manifest, −1 where it is not known or several tie
     missed: np.ndarray | None = None  # bool [q], where the value does not say which have failed
 
@@ -132,9 +132,16 @@ def asked(results: Results, data: Manifest, encoder: str, measure: str) -> Asked
         row,
         table["cluster"].to_numpy(),
         table["value"].to_numpy(),
-        table["above"].fill_null(-1).to_numpy(),
+        _places(table),
         found_rows(rows, table["target"], table["retrieved"]),
     )
+
+
+def _places(table: pa.Table) -> Ints:
+    """Return how many candidates are nearer than the answer, with half of those that tie; −1: not known."""
+    above, tied = (table[name].fill_null(-1).to_numpy() for name in ("above", "tied"))
+    found: Ints = np.where(above < 0, -1, above + np.maximum(tied - 1, 0) // 2)
+    return found
 
 
 def queries_of(results: Results, encoder: str, measure: str) -> pa.Table:

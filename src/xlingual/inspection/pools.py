@@ -243,7 +243,7 @@ def _asked(
         answers.question,
         cluster[answers.question],
         value[answers.question],
-        answers.above,
+        np.where(answers.above < 0, -1, answers.above + answers.tied // 2),
         first[answers.question],
         (answers.above < 0) | (found < 0.5),
     )

@@ -54,6 +54,9 @@ class UnitVectors:
 
     def rows_at(self, index: Ints) -> Vectors:
         """Return rows of unit length, float32 [len(index), d]."""
+        if (made := self.__dict__.get("_cached")) is not None:  # by a screen; the same numbers
+            found: Vectors = made[index]
+            return found
         rows = self.raw[self.rows[index]].astype(np.float32, copy=False)
         unit: Vectors = rows * self.inverse_norms[index].astype(np.float32)[:, None]
         return unit
