@@ -17,7 +17,7 @@ OUT ?= out/demo
 # containers often set it; without kept bytecode every process compiles the package and the tests again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-slow test-interop test-all lint format bench clean
+.PHONY: help demo suite test test-slow test-interop test-all lint format bench figures clean
 
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ $(MODELS): $(STAMP)
 
 demo: $(CORE)  ## Make built-in data, evaluate five encoders, write a report to out/demo
 	$(BIN)/xlingual demo --out $(OUT)
+
+suite: $(CORE)  ## Run examples/suite.toml on data in ../shared/data, write its page to out/suite
+	$(BIN)/xlingual run examples/suite.toml
 
 test: $(MODELS)  ## Run the fast tests (about three minutes on two cores)
 	$(BIN)/python -m pytest -n auto -m 'not slow'
@@ -69,6 +72,9 @@ format: $(STAMP)  ## Put the code into its usual form
 
 bench: $(STAMP)  ## Measure speed and memory against the bare matrix product (several minutes)
 	$(BIN)/python -m benchmarks
+
+figures: $(STAMP)  ## Fill README and docs/results from the committed JSON; nothing is run
+	$(BIN)/python -m benchmarks.figures
 
 clean:  ## Remove the virtual environment and caches
 	rm -rf $(VENV) $(INTEROP) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -28,6 +28,8 @@ SPEED = (
     "repair_speed",
     "nbest_speed",
     "study_load",
+    "leaderboard_speed",
+    "browse_speed",
     "estimate",
 )
 STATISTICS = (
@@ -41,6 +43,7 @@ STATISTICS = (
     "study_statistics",
     "chance_alarm",
     "inspect_noise",
+    "history_noise",
     "repair_noise",
 )
 NETWORKS = (

@@ -14,6 +14,7 @@ READ = {".html", ".md", ".ansi", ".err", ".xml", ".sqlite"}
 RANDOM = {"links.csv"}
 # keys that say how or when something was made, not what was found
 HOW = {"timings", "costs", "seconds", "date", "created", "versions", "libraries", "threads", "used"}
+HOW |= {"run", "provenance"}
 SHOWN = 20  # differences of one file that are printed
 
 

@@ -1,22 +1,20 @@
 """The tables of docs/results/pivot.md, of the runs that docs/results/pivot.json holds.
 
-`python -m benchmarks pivot_tables` prints them, and puts each where the page has a place for it. The runs are
-those of `python -m benchmarks.pivot_runs`.
+`python -m benchmarks pivot_tables` prints them, and `make figures` puts each where the page has a place for it. The
+runs are those of `python -m benchmarks.pivot_runs`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.figures import markdown
 from benchmarks.pivot_kept import Json, records
 from benchmarks.splits import by_items, shown
 from xlingual.pivot.choose import IMAGE_WEIGHT, MARGIN, RELATED
 
-PAGE = Path("docs/results/pivot.md")
 ALIGNED = 0.9
 WELL, HARM = 0.01, -0.01
 RULES = (
@@ -373,24 +371,12 @@ TABLES: Mapping[str, Callable[[], Rows]] = {
 }
 
 
-def markdown(rows: Rows) -> str:
-    """Return rows as a table of Markdown, the first of them its head."""
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
-
-
 def main() -> None:
-    """Print all tables, and put them into the page."""
-    text = PAGE.read_text("utf-8") if PAGE.exists() else ""
+    """Print all tables."""
     for name, make in TABLES.items():
         rows = make()
-        if len(rows) < 2:
-            continue
-        print(f"\n### {name}\n\n{markdown(rows)}")
-        place = re.compile(rf"(<!-- tables: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
-        text = place.sub(lambda match, rows=rows: f"{match[1]}{markdown(rows)}\n{match[2]}", text)
-    if text:
-        PAGE.write_text(text, encoding="utf-8")
+        if len(rows) > 1:
+            print(f"\n### {name}\n\n{markdown([{'table': rows}])}")
 
 
 if __name__ == "__main__":

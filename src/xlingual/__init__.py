@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from xlingual.comparison.compare import compare
     from xlingual.comparison.gate import gate
+    from xlingual.comparison.history_file import History
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from xlingual.results.comparison import Comparison
     from xlingual.results.compression import Compression
     from xlingual.results.gate import Gate
+    from xlingual.results.leaderboard import Leaderboard
     from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from xlingual.systems.reranker import reranker
     from xlingual.workflows.case_study import run_case_study
     from xlingual.workflows.compress import compress
+    from xlingual.workflows.leaderboard import leaderboard
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.pivoting import pivot_pairs, train_pivot
     from xlingual.workflows.regime_study import run_regime_study
@@ -62,7 +65,9 @@ _HOMES = {
     "DataWarning": "errors",
     "Encoder": "encoders.base",
     "Gate": "results.gate",
+    "History": "comparison.history_file",
     "InputError": "errors",
+    "Leaderboard": "results.leaderboard",
     "Manifest": "data.manifest",
     "MultilingualPool": "data.pools.pool",
     "Images": "records",
@@ -89,6 +94,7 @@ _HOMES = {
     "gate": "comparison.gate",
     "image_sentence": "evaluation.image_sentence",
     "inspect_results": "inspection.inspect",
+    "leaderboard": "workflows.leaderboard",
     "multilingual_pool": "evaluation.multilingual_pool",
     "new_study": "workflows.study",
     "parse_measure": "measures",
@@ -118,8 +124,10 @@ __all__ = [
     "DataWarning",
     "Encoder",
     "Gate",
+    "History",
     "Images",
     "InputError",
+    "Leaderboard",
     "Manifest",
     "MultilingualPool",
     "Plan",
@@ -143,6 +151,7 @@ __all__ = [
     "gate",
     "image_sentence",
     "inspect_results",
+    "leaderboard",
     "multilingual_pool",
     "new_study",
     "parse_measure",

@@ -78,6 +78,7 @@ HELP = (
     "validate backretrieval --help",
     "calibrate --help",
     "compare --help",
+    "leaderboard --help",
     "gate --help",
     "plan --help",
     "embed --help",

@@ -12,9 +12,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from xlingual.cli import from_request
+from xlingual.cli.answering import named_command
 from xlingual.cli.from_request import RequestCommand
 from xlingual.cli.main import xlingual
-from xlingual.cli.run import _command, _parts
+from xlingual.cli.run import _parts
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.registry import check, read_options
 from xlingual.encoders.scheme import IMAGES, TEXTS
@@ -149,7 +150,7 @@ def test_every_file_of_commands_is_accepted(page):
         if "command" in content or any("command" in part for part in content.values()):
             for where, part in _parts(content, page.name):
                 options = {key: value for key, value in part.items() if key != "command"}
-                check_specs(_command(part["command"], where).request(options, where))
+                check_specs(named_command(part["command"], where).request(options, where))
 
 
 @EACH_PAGE

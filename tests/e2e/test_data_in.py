@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from xlingual.cli.run import _parts, _request
+from xlingual.cli.answering import request_of
+from xlingual.cli.run import _parts
 from xlingual.data.corpora.table import CORPORA
 from xlingual.requests.reading import read_toml
 
@@ -102,7 +103,7 @@ def test_suites_of_pools_and_of_sentence_pairs_are_commands(xlingual: Any) -> No
         Path("sts").mkdir(exist_ok=True)
         Path(f"sts/{name}.jsonl").write_text("\n".join(map(json.dumps, pairs)), encoding="utf-8")
     assert xlingual("data", "from", "sts17", "sts", "--out", "17", "--suite", "17.toml").code == 0
-    assert [_request(*reversed(part))[1].language for part in _parts(read_toml("17.toml"), "17.toml")] == [
+    assert [request_of(*reversed(part))[1].language for part in _parts(read_toml("17.toml"), "17.toml")] == [
         "en"
     ]
     ran = xlingual("run", "17.toml")
@@ -118,7 +119,7 @@ def test_suites_of_pools_and_of_sentence_pairs_are_commands(xlingual: Any) -> No
     made = xlingual("data", "from", "miracl", "miracl", "--out", "p", "--suite", "p.toml")
     assert made.code == 0 and "1 question, 1 candidate" in made.out, made.err
     ((where, content),) = _parts(read_toml("p.toml"), "p.toml")
-    assert _request(content, where)[1].pool == Path("p")
+    assert request_of(content, where)[1].pool == Path("p")
     refused_again = xlingual("data", "from", "miracl", "miracl", "--out", "p")
     assert refused_again.code == 2 and "--force" in refused_again.err
     refused(xlingual("data", "from", "miracl", "miracl", "--out", "p.parquet"), "name of a file", "such as p")
@@ -130,7 +131,7 @@ def test_many_languages_are_evaluated_with_english(xlingual: Any) -> None:
         Path(f"f/dev/{tag}.dev").write_text(f"{tag}\n", encoding="utf-8")
     assert xlingual("data", "from", "flores", "f", "--out", "f.parquet", "--suite", "f.toml").code == 0
     ((where, content),) = _parts(read_toml("f.toml"), "f.toml")
-    pairs = _request(content, where)[1].sampling.pairs
+    pairs = request_of(content, where)[1].sampling.pairs
     assert pairs is not None and len(pairs) == 12 and all("en" in pair.split("-") for pair in pairs)
 
 

@@ -38,7 +38,14 @@ def test_what_results_keep_can_be_run_again(xlingual: Any, work: Path) -> None:
         "approximate": False,
     }
     assert first["run"]["threads"] == 1 and first["run"]["backend"] == "auto" and first["run"]["out"] == "r"
-    Path("again.toml").write_text(written(first["request"], out="again", quiet=True), encoding="utf-8")
+    assert [(one["role"], one["path"], one.get("rows")) for one in first["provenance"]["inputs"]] == [
+        ("manifest", "s/manifest.parquet", 360),
+        ("vectors", "v/good.de.npy", None),
+        ("vectors", "v/good.en.npy", None),
+    ]
+    Path("again.toml").write_text(
+        written(first["request"], out="again", quiet=True, threads=2), encoding="utf-8"
+    )
     done = xlingual("run", "again.toml")
     assert done.code == 0, done.err
     second = json.loads(Path("again/results.json").read_text(encoding="utf-8"))

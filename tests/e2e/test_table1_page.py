@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from xlingual.cli.answering import named_command
 from xlingual.cli.main import run
-from xlingual.cli.run import _command, _parts
+from xlingual.cli.run import _parts
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.registry import check, read_options
 from xlingual.encoders.scheme import IMAGES, TEXTS
@@ -117,7 +118,7 @@ def test_stand_ins_give_the_eight_rows(downloads, monkeypatch, capsys):
 
 def test_the_file_and_every_spec_are_accepted():
     ((_, content),) = _parts(tomllib.loads(TOML), "table1.toml")
-    request = _command(content["command"], "").request(
+    request = named_command(content["command"], "").request(
         {key: value for key, value in content.items() if key != "command"}, "table1.toml"
     )
     assert isinstance(request, ValidateDataSetsRequest)

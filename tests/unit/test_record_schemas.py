@@ -19,6 +19,7 @@ from xlingual import (
     Compression,
     Gate,
     InputError,
+    Leaderboard,
     Manifest,
     Plan,
     Validation,
@@ -29,6 +30,7 @@ from xlingual import (
     compress,
     crosslingual_retrieval,
     gate,
+    leaderboard,
     plan,
     repair_encoder,
     repair_unlabelled,
@@ -49,6 +51,7 @@ RECORDS = {
     "validation": Validation,
     "validation_table": ValidationTable,
     "comparison": Comparison,
+    "leaderboard": Leaderboard,
     "gate": Gate,
     "plan": Plan,
     "compression": Compression,
@@ -109,6 +112,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             compare([folder], by=["half"], per_pair=True, margin=0.05),
             compare([folder], baseline=best, correction="none"),
         ],
+        "leaderboard": [leaderboard([folder], per_pair=True), leaderboard([best], measures=["RR", "R@1"])],
         "gate": [
             gate(best, worst, margin=0.01, measure="RR"),
             gate(same, best, margin=0.01, measure="R@1"),
@@ -299,7 +303,7 @@ def written(found: Any, folder: Path) -> Path:
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
     whole = ("validation", "validation_table", "comparison", "compression", "case_study", "regime_study")
-    whole += ("repair", "unlabelled_repair")
+    whole += ("repair", "unlabelled_repair", "leaderboard")
     whole += ("study_analysis",)
     found.write(folder if name in whole else path)
     assert path.is_file()
@@ -358,6 +362,7 @@ INNER = {
     "validation": ("pairs", 0, "encoders", 0, "BkR", "per_seed"),
     "validation_table": ("rows", 0, "n_seeds"),
     "comparison": ("boards", 0, "rows", 0, "outcome"),
+    "leaderboard": ("columns", 0, "cells"),
     "gate": ("decisions", 0, "p_pass"),
     "plan": ("rows", 0, "variance_own"),
     "compression": ("forms", 0, "pairs", 0, "p_kept"),

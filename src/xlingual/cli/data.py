@@ -23,6 +23,7 @@ from xlingual.errors import InputError, parameter
 from xlingual.report.blocks import Page
 from xlingual.report.numbers import counted
 from xlingual.report.table import Cell, Table, narrower
+from xlingual.requests import signed
 from xlingual.requests.making import CheckRequest, ScenesRequest
 
 if TYPE_CHECKING:
@@ -129,7 +130,9 @@ def check(request: CheckRequest) -> int:
             for spec in within_cost(
                 [request.image_encoder] if request.image_encoder else [], request.keeping
             ):
-                tells = manifest_informative(read, found.pictures, request, spec, store, progress)
+                tells = signed(
+                    manifest_informative(read, found.pictures, request, spec, store, progress), request
+                )
         content, page = _content(found, near, tells), _page(found, near, tells)
         findings = [*found.findings, *near_duplicates_finding(near, read), *informative_finding(tells)]
     findings = [replace(one, sentence=in_options(one.sentence)) for one in ordered(findings)]

@@ -13,7 +13,14 @@ from xlingual.cli.checks import check_folder, check_output
 from xlingual.cli.evaluate_pools import evaluate_pools, pool_requests
 from xlingual.cli.from_request import RequestCommand, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
-from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
+from xlingual.cli.outcome import (
+    check_emphasis,
+    check_recording,
+    emphasis_of,
+    record_results,
+    say_written,
+    write_and_show,
+)
 from xlingual.cli.ranking import approximate_ranker, chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.cli.wording import in_options
@@ -61,7 +68,7 @@ def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `e
                 request, pools, lambda one, pool: _evaluated(task, one, {"trec_depth": depth}, pool)
             )
             for name, results in found.items():
-                _log(results, request, name)
+                _keep(results, request, name)
             return
         (request,) = pools.values()
     calibration = _calibration(request) if hasattr(request, "calibration") else None
@@ -79,13 +86,15 @@ def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `e
             screen.note("No XLR can be estimated: no value of Backretrieval.")
     write_and_show(results, request.output)
     say_written(results, request.output, emphasis=emphasis_of(request))
-    _log(results, request)
+    _keep(results, request)
     if getattr(request, "trec", None) is not None:
         screen.wrote_runs(request.trec, quiet=request.output.quiet)
 
 
-def _log(results: Results, request: Any, name: str = "") -> None:  # noqa: ANN401  (a request)
-    """Log the numbers, with --log-to."""
+def _keep(results: Results, request: Any, name: str = "") -> None:  # noqa: ANN401  (a request)
+    """Record the results and log their numbers, with --record and --log-to."""
+    if isinstance(request.output, EvaluationOutput):
+        record_results(results, request.output)
     if sinks := _sinks(request.output):
         from xlingual.integrations.tracking import log_results
 
@@ -136,6 +145,8 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
     function, output = load(task.evaluation), request.output
     parameters = list(signature(function).parameters)
     check_output(output.out, output.report, task.name)
+    if isinstance(output, EvaluationOutput):
+        check_recording(output.recording)
     if sinks := _sinks(output):
         from xlingual.integrations.tracking import check_sinks
 

@@ -12,6 +12,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output, refuse_vectors
 from xlingual.errors import InputError
 from xlingual.requests.evaluating import MultilingualPoolRequest
+from xlingual.results.provenance import Notes, noting
 
 if TYPE_CHECKING:
     from xlingual.data.pools.pool import MultilingualPool
@@ -66,17 +67,19 @@ def evaluate_pools(
     check_output(output.out, output.report)
     for one in pools.values():
         check_output(one.output.out, False, "multilingual-pool")
+    data: dict[str, MultilingualPool] = {}
+    read: dict[str, Notes] = {}
     with screen.warnings_as_lines():
-        data = {
-            name: MultilingualPool.read(one.pool, one.languages, one.split, one.equal_ids)
-            for name, one in pools.items()
-        }
+        for name, one in pools.items():
+            with noting() as read[name]:
+                data[name] = MultilingualPool.read(one.pool, one.languages, one.split, one.equal_ids)
     _refuse_equal(data)
     found: dict[str, Results] = {}
     for name, one in pools.items():
         if not quiet:
             screen.note(f"pool {name}: {one.pool}")
-        found[name] = evaluated(one, data[name])
+        with noting(read[name]):
+            found[name] = evaluated(one, data[name])
         if one.output.out is not None:
             found[name].write(one.output.out)
             screen.wrote(one.output.out / "results.json", quiet=output.quiet)

@@ -18,7 +18,11 @@ class ExitCode(NamedTuple):
 EXIT_CODES = (
     ExitCode(DONE, "done; of a question: yes"),
     ExitCode(
-        NO, "the answer is no", "[`gate`](gate.md) that fails, [`store verify`](store.md) that finds damage"
+        NO,
+        "the answer is no",
+        "[`gate`](gate.md) that fails, also in a [suite](suites.md), [`verify`](provenance.md#make-it-again) "
+        "of other numbers or inputs, "
+        "[`store verify`](store.md) that finds damage",
     ),
     ExitCode(NO, "a bug in the program, with a traceback: please report it"),
     ExitCode(
@@ -28,14 +32,15 @@ EXIT_CODES = (
         "do",
     ),
     ExitCode(BAD, "the data has errors, each of them listed", "[`data check`](manifest.md)"),
-    ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md)"),
+    ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md), [suite](suites.md)"),
+    ExitCode(UNKNOWN, "cannot tell: something is missing", "[`verify`](provenance.md#make-it-again)"),
     ExitCode(INTERRUPTED, "interrupted (Ctrl-C); vectors that are computed are kept"),
     ExitCode(PIPE, "the reader of standard output (`\\| head`) had enough"),
     ExitCode(TERMINATED, "ended from outside (SIGTERM), as after Ctrl-C"),
 )
 IN_SHORT = (
-    f"Exit codes: {DONE} done or yes, {NO} no (gate, store verify) or a bug, {BAD} bad input or no room, "
-    f"{UNKNOWN} cannot tell (gate), {INTERRUPTED} interrupted."
+    f"Exit codes: {DONE} done or yes, {NO} no (gate, verify, store verify) or a bug, {BAD} bad input or no "
+    f"room, {UNKNOWN} cannot tell (gate, verify), {INTERRUPTED} interrupted."
 )
 
 

@@ -21,6 +21,7 @@ from xlingual.requests import Record, Request, checked, leaves, made, values
 from xlingual.requests.reading import read_toml
 from xlingual.requests.record import Leaf, refused
 from xlingual.requests.values import choices, parts
+from xlingual.results.provenance import noting
 from xlingual.typed import expected
 
 R = TypeVar("R", bound=Request)
@@ -85,9 +86,10 @@ class RequestCommand(click.Command):
         return found.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
-        """Run the command; its errors name options."""
+        """Run the command, and note what it reads; its errors name options."""
         try:
-            return super().invoke(ctx)
+            with noting():
+                return super().invoke(ctx)
         except XlingualError as error:
             error.args = (in_options(str(error), self.kind),)
             raise

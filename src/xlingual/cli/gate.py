@@ -10,6 +10,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.judged import evaluated, named
+from xlingual.cli.outcome import check_recording, record_results
 from xlingual.errors import InputError, why
 from xlingual.requests import signed
 from xlingual.requests.comparing import GateRequest
@@ -26,6 +27,7 @@ def gate(request: GateRequest) -> int:
     """Pass a CANDIDATE that is no worse than the BASELINE by more than a margin.
 
     Both are DIR#ENCODER, or folders of results with one encoder; with --qrels FILE runs of search engines.
+    With --against last-passing the baseline comes from a history (--history FILE).
     Exit codes: 0 pass, 1 fail, 2 bad input, 3 cannot tell (and how many more queries would).
     """
     from xlingual.comparison.gate import gate as decide
@@ -35,13 +37,16 @@ def gate(request: GateRequest) -> int:
     summary = _summary_file() if request.github else None
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
-    given, sides = keywords(request, decide), (request.candidate, request.baseline)
+    check_recording(request.recording)
+    given, sides = keywords(request, decide), [request.candidate, *filter(None, [request.baseline])]
+    if request.against is not None and request.history is None:
+        given["history"] = request.recording.record
     with screen.warnings_as_lines():
         measures = () if request.measure is None else (request.measure,)
         runs = evaluated(request.judged, sides, measures, quiet=request.quiet)
         if runs is not None:
-            candidate, baseline = (runs.only(named(runs, sides, side)) for side in sides)
-            given |= {"candidate": candidate, "baseline": baseline}
+            for key, side in zip(("candidate", "baseline"), sides, strict=False):
+                given[key] = runs.only(named(runs, sides, side))
         found = signed(decide(**given), request)
     try:
         screen.show(found, request)
@@ -49,6 +54,7 @@ def gate(request: GateRequest) -> int:
         if out is not None:
             found.write(out / found.file)
             screen.wrote(out / found.file, quiet=request.quiet)
+        record_results(given["candidate"], request, gate=found)
         _write(found, summary, junit, request.quiet)
     return _CODES[found.outcome]
 

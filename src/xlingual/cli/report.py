@@ -20,8 +20,10 @@ _KINDS = {
     "validation": ("validation.json", "validation:Validation"),
     "validation_table": ("validation_table.json", "validation_table:ValidationTable"),
     "comparison": ("comparison.json", "comparison:Comparison"),
+    "leaderboard": ("leaderboard.json", "leaderboard:Leaderboard"),
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
+    "history": ("history.json", "history:Trend"),
     "compression": ("compression.json", "compression:Compression"),
     "calibration": ("calibration.json", "calibration:Calibration"),
     "repair": ("repair.json", "repair:BeforeAndAfter"),
@@ -31,6 +33,7 @@ _KINDS = {
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
     "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),
     "study_analysis": ("analysis.json", "study:StudyAnalysis"),
+    "suite": ("suite.json", "suite:Suite"),
 }
 
 

@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 1.0  # seconds before a progress bar is shown
 _LARGE = 100 << 20  # bytes of TREC runs from which their size is said
+_STEP: ContextVar[str] = ContextVar("step", default="")
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -56,6 +58,16 @@ def warnings_as_lines() -> Iterator[None]:
                 click.echo(line, err=True)
 
 
+@contextmanager
+def step(name: str) -> Iterator[None]:
+    """Show the progress of a quiet command within, under the name of a step."""
+    token = _STEP.set(name)
+    try:
+        yield
+    finally:
+        _STEP.reset(token)
+
+
 def note(sentence: str) -> None:
     """Show a sentence about the work on standard error; standard output holds results only."""
     click.echo(click.style(visible_line(sentence), dim=True), err=True)
@@ -81,7 +93,8 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     reports only its beginning and its end. Nothing is drawn where standard error is not a terminal.
     A total below 0 says that `what` is a sentence: it becomes a line of standard error, terminal or not.
     """
-    if quiet:
+    of = _STEP.get()
+    if quiet and not of:
         yield lambda what, done, total: interruption.repeat()
         return
     if not sys.stderr.isatty():
@@ -98,6 +111,7 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
         if total < 0:  # through the bar's console, which draws the bar anew below the sentence
             bar.console.print(what, markup=False, highlight=False, soft_wrap=True)
             return
+        what = f"{of}: {what}" if of else what
         work = what.partition(" · ")[0]
         if line is None or work != current:  # the speed of one piece of work says nothing about the next
             if line is not None:

@@ -63,7 +63,7 @@ def serve(request: ServeStudyRequest) -> None:
 
 def _announce(study: Path, host: str, base: str, links: list[tuple[str, str]], url: str | None) -> None:
     """Print where the study is served, and the links to hand out."""
-    from xlingual.study.server.run import is_loopback, is_unspecified
+    from xlingual.serving.run import is_loopback, is_unspecified
 
     screen.say(f"Serving {study} at {base}  (Ctrl-C stops it)\n")
     width = max((len(who) for who, _ in links), default=0)
@@ -221,14 +221,21 @@ def analyse(request: AnalyseStudyRequest) -> None:
     Opens STUDY/secret/key.json, which names the system of each suggestion: analyse when rating has ended, or
     at looks that were planned (--looks).
     """
+    from xlingual.records import digest
+    from xlingual.results.provenance import note_data, note_file
     from xlingual.study.analysis import analyse as run
     from xlingual.study.database import Ratings
-    from xlingual.study.folder import read_key, read_study
+    from xlingual.study.folder import KEY_FILE, RATINGS, STUDY_FILE, read_key, read_study
 
     check_output(request.out, request.report)
     looks, made = _fractions(request.looks), read_study(request.study)
     with Ratings(request.study) as kept:
-        given = {"study": made, "looks": looks, "key": read_key(request.study, made), "ratings": kept.all()}
+        ratings = kept.all()
+    for name in (STUDY_FILE, KEY_FILE):
+        note_file("study", request.study / name)
+    rows = (digest(*map(repr, ratings)).hex(), len(ratings))
+    note_data("ratings", request.study / RATINGS, ratings, lambda: rows)
+    given = {"study": made, "looks": looks, "key": read_key(request.study, made), "ratings": ratings}
     found = signed(run(**keywords(request, run) | given), request)
     try:
         screen.show(found, request)

@@ -23,6 +23,7 @@ from xlingual.errors import InputError
 from xlingual.requests import defaults, signed, values
 from xlingual.requests.provenance import request_part, run_part
 from xlingual.requests.validating import ValidateBackretrievalRequest, ValidateDataSetsRequest
+from xlingual.results.provenance import noting
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
@@ -86,9 +87,12 @@ def table_of(request: ValidateDataSetsRequest, sets: Mapping[str, Mapping[str, A
             def told(what: str, done: int, total: int, name: str = name) -> None:
                 progress(f"{name}: {what}", done, total)
 
-            found[name] = (
-                _finished(name, one, quiet) if isinstance(one, Path) else _validated(name, one, told, quiet)
-            )
+            with noting():  # each has inputs of its own
+                found[name] = (
+                    _finished(name, one, quiet)
+                    if isinstance(one, Path)
+                    else _validated(name, one, told, quiet)
+                )
     table = validation_table(found)
     table = structs.replace(table, run=run_part(type(request), values(request)))
     write_and_show(table, request.output)

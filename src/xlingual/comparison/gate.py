@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from msgspec.structs import replace
 
 from xlingual.comparison.choice import aligned_queries, check_pairs, encoder_named
+from xlingual.comparison.history.passing import last_passing
 from xlingual.comparison.queries import Queries
-from xlingual.comparison.references import Given, as_references
-from xlingual.errors import InputError
+from xlingual.comparison.references import Given, Reference, as_references
+from xlingual.errors import InputError, parameter
 from xlingual.requests import answers
 from xlingual.requests.comparing import GateRequest
 from xlingual.results import Interval
@@ -26,13 +28,17 @@ from xlingual.stats.power import POWER, Growth, queries_needed
 from xlingual.streams import stream
 from xlingual.tasks import task_of
 
+LAST_PASSING = "last-passing"
+
 
 @answers(GateRequest)
 def gate(
     candidate: Given,
-    baseline: Given,
+    baseline: Given | None = None,
     *,
     margin: float,
+    against: str | None = None,
+    history: str | Path | None = None,
     measure: str | None = None,
     task: str | None = None,
     pairs: Sequence[str] = (),
@@ -43,6 +49,10 @@ def gate(
     replicates: int = 4999,
 ) -> Gate:
     """Decide whether `candidate` is no worse than `baseline` by more than `margin`.
+
+    With `against="last-passing"` the baseline is the last run in the file `history` that passed a gate on the
+    same conditions, of an encoder of the candidate's name where there is one; where there is none, the
+    candidate passes as the first.
 
     Both are `FOLDER#ENCODER`, or folders of results with one encoder, or `Results` with one
     (`results.only(name)`). `pairs` ("en-de") names the language
@@ -55,12 +65,16 @@ def gate(
         InputError: results cannot be read or compared; an option is out of range.
 
     """
-    both = as_references([candidate, baseline])
+    _check_baseline(baseline, against, history)
+    both, note = as_references([one for one in (candidate, baseline) if one is not None]), None
+    if history is not None:
+        passing, note = _passing(both[0], Path(history), measure, task, pairs)
+        both += [passing] if passing else []
     aligned, queries = aligned_queries(both, measure, task, pairs)
     if not pairs:
         check_pairs(aligned, queries.task)
-    named = encoder_named(both[0], aligned), encoder_named(both[1], aligned)
-    if named[0] == named[1]:
+    named = [encoder_named(one, aligned) for one in both]
+    if len(set(named)) < len(named):
         raise InputError(f"candidate and baseline are the same encoder, {named[0]}: name two")
     _check(margin, alpha, replicates, queries.span)
     if "search" in queries.conditions:
@@ -69,10 +83,11 @@ def gate(
             f"({queries.conditions['search']}) whose error its test does not know: evaluate both without "
             "--approximate"
         )
-    slices = _slices(queries, per_pair, by)
+    first = len(named) == 1
+    slices = [] if first else _slices(queries, per_pair, by)
     tests = [_tested(part, label if by else None, named, seed, replicates) for label, part in slices]
     adjusted = holm(np.array([test.p_below(-margin) for test in tests])).tolist()
-    decided = _unchanged if margin and queries.same_system(*named) else _decision
+    decided = _unchanged if not first and queries.same_system(*named) else _decision
     decisions = [
         replace(decided(part, test, named, margin, alpha, p), part=label if by is not None else None)
         for (label, part), test, p in zip(slices, tests, adjusted, strict=True)
@@ -82,7 +97,7 @@ def gate(
         task=queries.task,
         measure=queries.measure,
         candidate=named[0],
-        baseline=named[1],
+        baseline="" if first else named[1],
         margin=margin,
         alpha=alpha,
         power=POWER,
@@ -92,12 +107,42 @@ def gate(
         decisions=decisions,
         outcome=next((one for one in (FAIL, UNDECIDED) if one in outcomes), PASS),
         conditions=dict(queries.conditions),
-        warnings=list(aligned.notes),
+        warnings=[*aligned.notes, *([note] if note else [])],
         seed=seed,
         replicates=replicates,
         by=by,
         search_systems=[name for name in aligned.search_systems if name in named],
+        first=first,
     )
+
+
+def _check_baseline(baseline: Given | None, against: str | None, history: str | Path | None) -> None:
+    """Raise InputError where the baseline is missing, or said in two ways."""
+    if against not in (None, LAST_PASSING):
+        raise InputError(f"{parameter('against', str(against))} is not known: give {LAST_PASSING!r}")
+    if baseline is not None and (against, history) != (None, None):
+        raise InputError(
+            f"{parameter('against')} and {parameter('history')} stand in place of a baseline, and one is "
+            "given: leave out either"
+        )
+    if baseline is None and against is None:
+        raise InputError(
+            "the baseline is missing: name the encoder that is in use, or take the last run that passed, "
+            f"with {parameter('against', LAST_PASSING)} and {parameter('history')}"
+        )
+    if against is not None and history is None:
+        raise InputError(
+            f"{parameter('against', LAST_PASSING)} needs a history: say which with {parameter('history')}"
+        )
+
+
+def _passing(
+    candidate: Reference, history: Path, measure: str | None, task: str | None, pairs: Sequence[str]
+) -> tuple[Reference | None, str | None]:
+    """Return the last run that passed on the candidate's conditions, None for none; and a note on others."""
+    aligned, queries = aligned_queries([candidate], measure, task, pairs)
+    encoder_named(candidate, aligned)
+    return last_passing(history, candidate, queries, pairs)
 
 
 def _slices(queries: Queries, per_pair: bool, by: str | None) -> list[tuple[str, Queries]]:
@@ -130,16 +175,14 @@ def _check(margin: float, alpha: float, replicates: int, span: float) -> None:
         )
 
 
-def _tested(
-    part: Queries, label: str | None, named: tuple[str, str], seed: int, replicates: int
-) -> PairedTest:
+def _tested(part: Queries, label: str | None, named: Sequence[str], seed: int, replicates: int) -> PairedTest:
     own = [] if label is None else [label]
     rng = stream(seed, "|".join(["gate", *part.present("pair"), *own]))
     return paired_test(part.paired(*named), rng=rng, replicates=replicates, span=part.span)
 
 
 def _decision(
-    part: Queries, test: PairedTest, named: tuple[str, str], margin: float, alpha: float, p_adjusted: float
+    part: Queries, test: PairedTest, named: Sequence[str], margin: float, alpha: float, p_adjusted: float
 ) -> Decision:
     p_pass, outcome = test.p_above(-margin), UNDECIDED
     note = part.one_retrieved(*named)
@@ -180,7 +223,7 @@ def _decision(
 
 
 def _unchanged(
-    part: Queries, test: PairedTest, named: tuple[str, str], margin: float, alpha: float, _: float
+    part: Queries, test: PairedTest, named: Sequence[str], margin: float, alpha: float, _: float
 ) -> Decision:
     """Return the decision on a system and itself, whose difference is zero on any query."""
     exact = {"ci": Interval(0.0, 0.0, 1 - alpha, SAME_SYSTEM), "low": 0.0, "p_pass": 0.0}
@@ -191,7 +234,7 @@ def _unchanged(
 
 
 def _needed_alike(
-    part: Queries, test: PairedTest, named: tuple[str, str], margin: float, alpha: float
+    part: Queries, test: PairedTest, named: Sequence[str], margin: float, alpha: float
 ) -> Needed:
     """Return how many queries would decide if more of them had the difference that all of these have.
 

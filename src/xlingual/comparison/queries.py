@@ -47,6 +47,7 @@ class Queries:
     n_target: float = 0.0  # candidates in a sample, mean
     query: Ints | None = None  # [n], equal for equal texts (seeds share some); None: all differ
     identities: tuple[str, ...] | None = None  # [E], names and systems of the encoders, whatever their labels
+    vectors: tuple[str | None, ...] | None = None  # [E], digests of their vectors, where they are known
 
     @classmethod
     def of_one_sample(
@@ -123,12 +124,21 @@ class Queries:
         return np.array_equal(self.values[i], self.values[j]) and retrieved
 
     def same_system(self, a: str, b: str) -> bool:
-        """Whether two encoders are one system under two names, by identity and on every query.
+        """Whether two encoders are one system under two names, by identity or vectors, and on every query.
 
-        Users' objects without an identity (python:) are not known to be: two versions are called the same.
+        Identities of users' own objects (python:) do not say so, two versions are called the same; equal
+        vectors do, where they are compared in the same way.
         """
+        if not self.agree(a, b):
+            return False
         one, other = (self.identity(name).partition("|")[2] for name in (a, b))
-        return one == other != "" and "python:" not in one and self.agree(a, b)
+        if one == other != "" and "python:" not in one:
+            return True
+        digests = [None if self.vectors is None else self.vectors[self.row_of(name)] for name in (a, b)]
+        compared = [
+            [part for part in own.split("|") if not part.startswith("encoder:")] for own in (one, other)
+        ]
+        return digests[0] == digests[1] is not None and compared[0] == compared[1]
 
     def one_retrieved(self, *encoders: str) -> str | None:
         """Return why there is no test where an encoder retrieved one cluster for all queries, or None."""

@@ -7,7 +7,7 @@ the field in which they differ is named.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +105,11 @@ def read_aligned(
     for task in dict.fromkeys(task for task, _ in chosen):
         shared_pairs[task], lacking[task] = _shared_pairs(entries, task, pairs, of_all, notes)
     rows = {folder: FolderRows.of(results.per_query, folder) for folder, results in folders.items()}
-    queries = tuple(_align(entries, rows, task, measure, shared_pairs[task]) for task, measure in chosen)
+    digests = tuple(folders[member.folder].vectors_of(member.encoder) for member in found)
+    queries = tuple(
+        replace(_align(entries, rows, task, measure, shared_pairs[task]), vectors=digests)
+        for task, measure in chosen
+    )
     offered = {
         member.label: tuple(dict.fromkeys(key[:2] for key in own if _no_test(key[1], sampled) is None))
         for member, own in entries.items()

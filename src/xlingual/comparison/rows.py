@@ -54,7 +54,7 @@ class FolderRows:
     seed: Ints
     value: Floats
     own: Ints
-    retrieved: Ints  # cluster, or a negative code of a text that is no query; _NOTHING where null
+    retrieved: Ints  # cluster, or a negative code of a text that is no query; NOTHING where null
     further: dict[str, Labels]
 
     @classmethod
@@ -108,7 +108,7 @@ class FolderRows:
         order = np.lexsort((self.code["query"][rows], self.seed[rows], pair))
         rows, pair = rows[order], pair[order]
         retrieved = self.retrieved[rows]
-        nothing = retrieved == _NOTHING
+        nothing = retrieved == NOTHING
         return QueryBlock(
             pair,
             self.seed[rows],
@@ -121,7 +121,7 @@ class FolderRows:
         )
 
 
-_NOTHING = np.iinfo(np.int64).min
+NOTHING = np.iinfo(np.int64).min
 
 
 def _retrieved_clusters(
@@ -139,7 +139,7 @@ def _retrieved_clusters(
     for source, query, cluster in np.unique(queries, axis=0).tolist():
         cluster_of[words["source"][source], words["query"][query]] = cluster
     ids, names = _coded(table.column("retrieved"))
-    found = np.full(len(own), _NOTHING, dtype=np.int64)
+    found = np.full(len(own), NOTHING, dtype=np.int64)
     present = ids >= 0
     edges, back = np.unique(np.stack([code["target"], ids], axis=1)[present], axis=0, return_inverse=True)
     alone = -1 - len(own)  # below the codes of queries without a single retrieved text
@@ -147,7 +147,7 @@ def _retrieved_clusters(
         cluster_of.get((words["target"][target], names[text]), alone - number)
         for number, (target, text) in enumerate(edges.tolist())
     ]
-    found[present] = np.array(nodes, dtype=np.int64)[back.reshape(-1)] if nodes else _NOTHING
+    found[present] = np.array(nodes, dtype=np.int64)[back.reshape(-1)] if nodes else NOTHING
     return found
 
 
@@ -168,7 +168,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
     return np.where(codes >= 0, renumbered[np.maximum(codes, 0)], -1), ordered
 
 
-def _filled(column: pa.Array | pa.ChunkedArray, null: int = _NOTHING) -> Ints:
+def _filled(column: pa.Array | pa.ChunkedArray, null: int = NOTHING) -> Ints:
     import pyarrow as pa
 
     filled: Ints = column.cast(pa.int64()).fill_null(null).to_numpy()

@@ -30,6 +30,7 @@ from xlingual.data.reading.translations import spread
 from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.notebook import Overview, html_of
 from xlingual.records import Images, Numbering, Texts
+from xlingual.results.provenance import note_data
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -190,7 +191,9 @@ class Manifest(TextRows):
             if warning and table.reading.problems is None:
                 warn(warning)
         values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
-        return cls(**(values | {"path": path}), numberings=all_numberings, columns=options)
+        made = cls(**(values | {"path": path}), numberings=all_numberings, columns=options)
+        note_data("manifest", path, made, lambda: (made.digest, len(made)))
+        return made
 
     def _overview(self) -> Overview:
         counts = np.bincount(self.language, minlength=len(self.languages)).tolist()

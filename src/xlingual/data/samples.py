@@ -22,6 +22,7 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.files import regular_file
+from xlingual.results.provenance import note_file
 from xlingual.streams import stream
 
 MOST_SEEDS = 10_000
@@ -111,7 +112,7 @@ def read_splits(path: str | Path, n_items: int) -> Splits:
     path = Path(path)
     try:
         if path.exists():
-            regular_file(path, "fixed samples")
+            note_file("samples", regular_file(path, "fixed samples"))
         with path.open("rb") as handle:
             if handle.read(2) != b"PK":  # .npz is a zip archive
                 raise InputError(f"{path} is not an .npz file: write it with numpy.savez(path, S=…, T=…)")

@@ -19,6 +19,7 @@ from xlingual.data.reading.values import check_unique, described, is_missing, na
 from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.files import regular_file
 from xlingual.records import digest
+from xlingual.results.provenance import note_file
 
 FEWEST = 4  # pairs: of fewer, no correlation has an interval
 ROLES = ("id", "score", "sentence1", "sentence2")
@@ -138,7 +139,7 @@ def _table(path: Path, named: Mapping[str, str]) -> SourceTable:
     endings = [*READERS, ".txt"]
     ending = path.suffix.lower()
     if path.exists() and not path.is_dir():
-        regular_file(path, "a file of sentence pairs")
+        note_file("sentence pairs", regular_file(path, "a file of sentence pairs"))
     elif not path.is_file():
         what = "a folder" if path.is_dir() else "no such file"
         names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() and not path.is_dir() else []

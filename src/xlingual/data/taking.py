@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions, ReadOptions
 from xlingual.errors import did_you_mean
+from xlingual.results.provenance import noting
 
 F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS = (*ReadOptions.__annotations__, *DataOptions.__annotations__)
@@ -40,12 +41,13 @@ def takes_data(*further: str, leave: type | tuple[type, ...] = ()) -> Callable[[
                     known = [*wanted.parameters, *_OPTIONS]
                     near = did_you_mean(name, known)
                     raise TypeError(f"{function.__name__}() has no argument {name!r}{near and '.' + near}")
-            for name in names:
-                value = bound.arguments.get(name)
-                if value is not None and not isinstance(value, leave):
-                    own = {} if name in further and isinstance(value, Manifest) else columns
-                    bound.arguments[name] = Manifest.of(value, **own)
-            return function(*bound.args, **bound.kwargs)
+            with noting():
+                for name in names:
+                    value = bound.arguments.get(name)
+                    if value is not None and not isinstance(value, leave):
+                        own = {} if name in further and isinstance(value, Manifest) else columns
+                        bound.arguments[name] = Manifest.of(value, **own)
+                return function(*bound.args, **bound.kwargs)
 
         return cast("F", taken)
 

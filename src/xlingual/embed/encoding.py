@@ -19,6 +19,7 @@ from xlingual.errors import InputError, XlingualError, warn
 from xlingual.forms import dense, form_of, is_dense, joined_vectors
 from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts, check_content, content_keys, digest
+from xlingual.results.provenance import note_data
 from xlingual.store import Collection, DamagedError, Store
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # called with (what, done, total)
@@ -111,7 +112,9 @@ def row_keys(encoder: Encoder, batch: Texts | Images) -> list[bytes] | None:
         return content_keys(batch, columns)
     check_content(columns, ("bytes",))
     with suppress(InputError):
-        return [digest(read_bytes(source)) for source in batch.source]
+        keys = [digest(read_bytes(source)) for source in batch.source]
+        note_data("images", None, keys, lambda: (digest(*sorted(keys)).hex(), len(keys)))
+        return keys
     return None
 
 

@@ -17,6 +17,7 @@ from types import ModuleType
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.files import regular_file
 from xlingual.records import digest
+from xlingual.results.provenance import note_file
 
 
 def load_function(argument: str) -> object:
@@ -78,7 +79,7 @@ def _file(where: str, argument: str) -> ModuleType:
     if path.is_dir() or not path.exists():
         near = did_you_mean(path.name, [beside.name for beside in path.parent.glob("*.py")])
         raise InputError(f"python:{argument}: no such file {where!r}.{near}")
-    regular_file(path, "a file of functions (python:)")
+    note_file("code", regular_file(path, "a file of functions (python:)"))
     content = hashlib.sha256(str(path.resolve()).encode() + b"\0" + path.read_bytes()).hexdigest()
     name = f"xlingual_user_{path.stem}_{content[:16]}"  # a changed file is another module
     if name in sys.modules:

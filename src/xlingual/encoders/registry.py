@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias, cast
@@ -25,6 +25,7 @@ from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.files import bare_name, names_by_folder
 from xlingual.hidden import shown, without_url_secrets
 from xlingual.records import Images, ImageSimilarity, Texts
+from xlingual.results.provenance import note_encoder
 
 # a spec, a path to a file of vectors, or any object that has `encode`
 EncoderLike: TypeAlias = "str | os.PathLike[str] | SupportsEncode"
@@ -113,6 +114,7 @@ def _named(
         encoder = encoders[name] = build(entry, kind, context) if isinstance(entry, Spec) else entry
         if isinstance(encoder, Encoder) and not encoder.has_own_identity:
             encoder.label = name
+        note_encoder(kind, name, partial(getattr, encoder, "identity"))
     return encoders
 
 

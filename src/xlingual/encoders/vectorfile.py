@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from xlingual.encoders.vectortable import LANCE, TABLES, saved_parts, vectors_of
 from xlingual.errors import InputError, did_you_mean, listed, nearest
 from xlingual.files import regular_file
 from xlingual.records import digest
+from xlingual.results.provenance import note_file, sha256_of
 
 SUFFIXES = (".npy", ".safetensors", ".npz", *TABLES, *INDEXES)
 _PICKLES = {  # files that run code when they are opened → what makes an array of one that is trusted
@@ -111,8 +111,9 @@ def file_digest(path: Path) -> bytes:
         return digest(
             *(part for file in files for part in (file.relative_to(path).as_posix(), file_digest(file)))
         )
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").digest()
+    found = sha256_of(path)
+    note_file("vectors", path, found)
+    return bytes.fromhex(found)
 
 
 def _numbered(path: Path, suffix: str) -> list[Path]:

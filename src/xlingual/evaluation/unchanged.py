@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
+from xlingual.forms import AnyVectors, SparseVectors, TokenVectors, is_dense
+from xlingual.results.provenance import note_vectors
 
 _ROWS = 16  # of each part of the texts
 _NOISE = 1e-3  # of a vector's length: batches of other sizes, and low precision, change vectors too
@@ -35,7 +36,9 @@ class FewVectors:
         self._of: dict[str, list[np.ndarray]] = {}
 
     def keep(self, who: str, *parts: AnyVectors) -> None:
-        """Keep some of an encoder's vectors, unless there are some already."""
+        """Keep some of an encoder's vectors, unless there are some already, and note the digest of all."""
+        if all(map(is_dense, parts)):
+            note_vectors(who, parts)
         if who not in self._of:
             self._of[who] = [_few(part) for part in parts]
 

@@ -23,6 +23,7 @@ from xlingual.errors import InputError, listed, warn
 from xlingual.files import atomic_file, make_folder
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.parsing import BARS, HypothesisLine, line_of, parse_line
+from xlingual.results.provenance import note_file
 
 _GZIP = b"\x1f\x8b"
 
@@ -116,6 +117,7 @@ def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     path = Path(path)
     try:
         with path.open("rb") as raw:
+            note_file("lines", path)
             packed = raw.peek(2)[:2] == _GZIP
             with cast(BufferedReader, gzip.open(raw)) if packed else raw as handle:
                 for number, line in enumerate(handle, 1):

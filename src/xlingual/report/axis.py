@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -50,6 +50,28 @@ class LogAxis(Axis):
     def labels(self) -> list[tuple[float, str]]:
         """Return (place in percent, text) of every tick."""
         return [(self.at(tick), f"{tick:g}") for tick in self.ticks]
+
+
+@dataclass(frozen=True)
+class NamedAxis(Axis):
+    """An axis whose ticks have names; other places on it have none."""
+
+    names: tuple[str, ...] = ()
+
+    def labels(self) -> list[tuple[float, str]]:
+        """Return (place in percent, name) of every tick."""
+        return [(self.at(tick), name) for tick, name in zip(self.ticks, self.names, strict=True)]
+
+
+def named_axis(names: Sequence[str], most_ticks: int) -> NamedAxis:
+    """Return an axis with a place for each name, 0, 1 and so on; the first and the last tick are named.
+
+    >>> named_axis(["a", "b", "c", "d", "e"], 3).labels()
+    [(10.0, 'a'), (50.0, 'c'), (90.0, 'e')]
+    """
+    n = min(len(names), most_ticks)
+    ticks = sorted({round(i * (len(names) - 1) / max(n - 1, 1)) for i in range(n)})
+    return NamedAxis(-0.5, len(names) - 0.5, tuple(map(float, ticks)), tuple(names[tick] for tick in ticks))
 
 
 def log_axis_for(values: Iterable[float]) -> LogAxis:

@@ -180,6 +180,14 @@ class Legend:
 
 
 @dataclass(frozen=True)
+class Filters:
+    """What can be chosen of the table beside it: (mark of its columns, label, values); needs a script."""
+
+    choices: tuple[tuple[str, str, Sequence[str]], ...]
+    where: Where = "page"
+
+
+@dataclass(frozen=True)
 class Fold:
     """Blocks behind a line that opens them."""
 
@@ -200,7 +208,7 @@ class Group:
     where: Where = "both"
 
 
-Block: TypeAlias = Table | Matrix | Boxes | Figure | Cards | Prose | Heading | Legend | Fold | Group
+Block: TypeAlias = Table | Matrix | Boxes | Figure | Cards | Prose | Heading | Legend | Filters | Fold | Group
 
 
 @dataclass(frozen=True)
@@ -229,8 +237,10 @@ class Page:
     systems: Sequence[tuple[str, Sequence[str]]] = ()
     methods: Sequence[str] = ()
     timings: Sequence[tuple[str, str]] = ()
+    made: Sequence[tuple[str, Sequence[str]]] = ()  # how: program, command, inputs
     names: Sequence[str] = ()  # of encoders: sentences set them apart
     evaluated: str = "Encoders"  # what they are
+    script: str = ""  # a file of the templates that sorts and filters; all can be read without it
 
     @classmethod
     def of(cls, kind: str, title: str, blocks: Sequence[Block], findings: Sequence[str] = ()) -> Page:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from pathlib import PurePath
 from typing import Literal, TypeAlias
 
 from msgspec import structs
 
 from xlingual.report import conditions, numbers, words
 from xlingual.results import Behind, Entry, Interval, Results, Summary, by_key
+from xlingual.results.names import given_name
 from xlingual.tasks import task_of
 
 Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]
 Side: TypeAlias = Literal["above", "at", "below"]  # better than chance, at it, worse
 System: TypeAlias = tuple[int, str, str | None]  # run, encoder, image encoder: they identify a row
 
-_DIGEST = re.compile("[0-9a-f]{32}")  # stands for data in memory
 _KEY = attrgetter("task", "encoder", "image_encoder", "measure")
 # fields that are empty where the mean over pairs is computed here
 _OF_A_PAIR = (
@@ -189,26 +187,9 @@ def unit(runs: Sequence[Results]) -> str:
     return "pool" if all(found) and len(set(found)) == len(found) else "run"
 
 
-def given_name(run: Results) -> str:
-    """Return the name that a pool was given, else that of its folder; "" where results have neither."""
-    return str(run.run.get("name") or _folder(run.request.get("pool")))
-
-
 def badness(row: Summary) -> float:
     """Return a number that is the smaller the better a row is."""
     return _badness(row.value, row.measure)
-
-
-def data_name(run: Results) -> str:
-    """Return the name of the data of a run: that of a pool, or of a file; "" where results have none."""
-    named = (run.request.get(key) for key in ("manifest", "pool"))
-    found = next((name for name in named if isinstance(name, str)), "")
-    return given_name(run) or ("" if _DIGEST.fullmatch(found) else _folder(found))
-
-
-def _folder(path: object) -> str:
-    """Return the last part of a path that a request names; "" where it names none."""
-    return PurePath(path.replace("\\", "/")).name if isinstance(path, str) else ""
 
 
 def _ranked(rows: list[BoardRow]) -> list[BoardRow]:

@@ -10,6 +10,7 @@ from xlingual.report import conditions, leaders, numbers
 from xlingual.report.leaders import BoardRow
 from xlingual.report.pool_views import TASK
 from xlingual.results import Results, by_key
+from xlingual.results.names import given_name
 
 Conditions: TypeAlias = tuple[tuple[str, str], ...]
 TOLD = ("policy", "candidates", "similarity", "languages")  # conditions that tell columns of one pool apart
@@ -64,7 +65,7 @@ def _names(runs: Sequence[Results], places: Mapping[Conditions, Sequence[int]]) 
 
     Where that does not tell them apart, the names of the runs.
     """
-    pools = [dict.fromkeys(leaders.given_name(runs[place]) for place in own) for own in places.values()]
+    pools = [dict.fromkeys(given_name(runs[place]) for place in own) for own in places.values()]
     found = [next(iter(own)) for own in pools if len(own) == 1]
     if all(found) and len(set(found)) < len(found):
         keys = [key for key in TOLD if len({dict(own).get(key) for own in places}) > 1]

@@ -82,11 +82,13 @@ def group(shapes: Iterable[Shape], style: str, *, title: str = "", spoken: str =
 
 
 def mark(kind: str, x: float, y: float) -> Shape:
-    """Return a mark: square, triangle, diamond, else a circle. They differ without colour."""
+    """Return a mark: square, triangle (down), diamond, else a circle. They differ without colour."""
     if kind == "square":
         return Shape("rect", {"x": x - 4, "y": y - 4, "width": 8, "height": 8})
     if kind == "triangle":
         return Shape("path", {"d": f"M{x} {y - 5}l5 9h-10z"})
+    if kind == "triangle down":
+        return Shape("path", {"d": f"M{x} {y + 5}l5 -9h-10z"})
     if kind == "diamond":
         return Shape("path", {"d": f"M{x} {y - 6}l6 6-6 6-6-6z"})
     return Shape("circle", {"cx": x, "cy": y, "r": 4.2})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from xlingual.report import numbers
@@ -24,7 +24,7 @@ class Badge:
     """A word or two beside a name; `long` has more room, `kind` is its colour."""
 
     text: str
-    kind: Literal["", "soft", "warn"] = ""
+    kind: Literal["", "soft", "warn", "outline"] = ""
     long: str = ""
     where: Where = "both"
 
@@ -51,6 +51,7 @@ class Cell:
     title: str = ""  # on hover
     tone: Tone = ""
     mark: str = ""  # a sign after the text in a terminal and in texts, where the page has a tone
+    link: str = ""  # where the number comes from: a page beside this one
     bar: Bar | Drawing | None = None
     value: float | int | str | None = None  # at full precision, for CSV
     ends: tuple[float, float] | None = None  # of the interval, for CSV
@@ -147,6 +148,7 @@ class Column:
     badges: tuple[Badge, ...] = ()  # beside its head on a page
     meaning: str = ""  # printed below the table where the column is shown
     csv: str = ""  # its name in CSV, where not its key
+    marks: Mapping[str, str] = field(default_factory=dict)  # what a page's script chooses columns by
     where: Where = "both"
 
     @property
@@ -224,7 +226,7 @@ class Table:
     notes: tuple[str, ...] = ()
     legend: tuple[Key, ...] = ()
     axis: Axis | None = None
-    style: Literal["board", "figures", "figures ranking", "figures two-lines"] = "figures"
+    style: Literal["board", "figures", "figures ranking", "figures two-lines", "figures leaders"] = "figures"
     titled: bool = True  # the page shows the title above it
     headed: bool = True  # a terminal shows the heads of its columns
     looks: tuple[TableRoom, ...] = narrower()

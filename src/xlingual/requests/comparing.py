@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta
 
 from xlingual.requests.record import Record, Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Quiet, RelevantFrom, Ties
+from xlingual.requests.shared import AsJson, Form, Quiet, Recording, RelevantFrom, Ties
 from xlingual.requests.values import Natural, Positive, pair_list
 
 Results: TypeAlias = Annotated[
@@ -112,14 +112,72 @@ class CompareRequest(Request, frozen=True, kw_only=True):
     quiet: Quiet = False
 
 
+class LeaderboardRequest(Request, frozen=True, kw_only=True):
+    """Put many encoders, data sets and tasks on one page."""
+
+    command = "leaderboard"
+
+    results: Annotated[
+        tuple[str, ...],
+        Meta(min_length=1),
+        argument(
+            "RESULTS…",
+            "Folders of results, folders of such folders, or folders of results of MTEB; DIR#ENCODER names "
+            "one encoder of a folder.",
+        ),
+    ]
+    measures: Annotated[
+        tuple[str, ...],
+        option(
+            "A measure that gets columns, such as R@10 or AP; repeat for several.",
+            names=("--measure",),
+            metavar="NAME",
+            otherwise="the first of each task",
+        ),
+    ] = ()
+    per_pair: Annotated[
+        bool, option("Give each language pair, and each subset of MTEB, a column of its own.")
+    ] = False
+    alpha: Annotated[float, option("Significance level of the tests behind ranks.")] = 0.05
+    correction: Annotated[
+        Literal["holm", "bh", "none"],
+        option("Correction for the number of tests in a column: Holm, Benjamini–Hochberg, or none."),
+    ] = "holm"
+    seed: Seed = 0
+    title: Annotated[str | None, option("Title of the page.", run=True)] = None
+    form: Form = "table"
+    out: Annotated[
+        Path | None,
+        option(
+            "Write the page to the folder SITE: index.html, a page for each result, and leaderboard.json.",
+            metavar="SITE",
+            run=True,
+        ),
+    ] = None
+    as_json: AsJson = False
+    quiet: Quiet = False
+
+
 class GateRequest(Request, frozen=True, kw_only=True):
     """Pass a candidate that is no worse than a baseline."""
 
     command = "gate"
 
     candidate: Annotated[str, argument("CANDIDATE", "The encoder that may replace the baseline.")]
-    baseline: Annotated[str, argument("BASELINE", "The encoder that is in use.")]
+    baseline: Annotated[
+        str | None, argument("[BASELINE]", "The encoder that is in use; not with --against.")
+    ] = None
     margin: Annotated[float, option("How much worse the candidate may be, such as 0.01.", metavar="M")]
+    against: Annotated[
+        Literal["last-passing"] | None,
+        option(
+            "In place of BASELINE: the last run in the history that passed a gate on the same conditions; "
+            "where there is none, the candidate passes as the first."
+        ),
+    ] = None
+    history: Annotated[
+        Path | None, option("The history for --against.", metavar="FILE", otherwise="that of --record")
+    ] = None
     judged: JudgedRuns = JudgedRuns()
     measure: Measure = None
     task: Task = None
@@ -147,6 +205,7 @@ class GateRequest(Request, frozen=True, kw_only=True):
     out: Annotated[Path | None, option("Write gate.json to the folder DIR.", metavar="DIR", run=True)] = None
     replicates: Annotated[Positive, option("Random sign flips of each test.", metavar="N")] = 4999
     seed: Seed = 0
+    recording: Recording = Recording()
     form: Form = "table"
     as_json: AsJson = False
     quiet: Annotated[bool, option("Print nothing but errors; the exit code is the answer.", run=True)] = False

@@ -1,4 +1,4 @@
-"""How a result was made: its request, and the conditions of the run."""
+"""How a result was made: its request, what it was made from, and the conditions of the run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import wraps
+from functools import partial, wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -18,7 +18,17 @@ import msgspec
 from xlingual.hidden import shown
 from xlingual.requests.presets import preset_values
 from xlingual.requests.record import Leaf, Record, Request, leaves, values
+from xlingual.results.digest import digest_of
+from xlingual.results.document import Document
+from xlingual.results.evaluation import SCHEMA, Results
+from xlingual.results.provenance import note_data, note_result, noted, noting, vectors_noted
 
+_ROLES = {  # what data in memory are, by their class
+    "Manifest": "manifest",
+    "MultilingualPool": "pool",
+    "SearchRun": "run",
+    "SentencePairs": "sentence pairs",
+}
 P = ParamSpec("P")
 F = TypeVar("F")
 
@@ -30,7 +40,7 @@ _LIBRARIES = (
 
 
 def signed(found: F, request: Request, *, run: bool = True) -> F:
-    """Return a result with its request, and the conditions of the run.
+    """Return a result with its request, what it was made from, and the conditions of the run.
 
     Without `run` equal requests give equal files, to the byte.
     """
@@ -50,10 +60,13 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
         def answered(*given: P.args, **more: P.kwargs) -> F:
             bound = wanted.bind(*given, **more)
             bound.arguments |= preset_values(kind.presets, bound.arguments, wanted.parameters)
-            found = function(*bound.args, **bound.kwargs)
-            bound.apply_defaults()
-            columns = getattr(bound.arguments.get("manifest"), "columns", {})  # as it was read
-            return sign(found, kind, {**columns, **bound.arguments})
+            with noting():
+                for value in bound.arguments.values():
+                    note_argument(value)
+                found = function(*bound.args, **bound.kwargs)
+                bound.apply_defaults()
+                columns = getattr(bound.arguments.get("manifest"), "columns", {})  # as it was read
+                return sign(found, kind, {**columns, **bound.arguments})
 
         return answered
 
@@ -71,6 +84,7 @@ def run_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "xlingual": version("xlingual"),
         "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
         "libraries": dict(_loaded()),
         **_kept(kind, given, run=True),
     }
@@ -78,7 +92,10 @@ def run_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
 
 def sign(found: F, kind: type[Request], given: Mapping[str, Any], *, run: bool = True) -> F:
     """Return a result with the values of its request, by the names of the request's fields."""
-    parts = {"request": request_part(kind, given)} | ({"run": run_part(kind, given)} if run else {})
+    parts: dict[str, Any] = {"request": request_part(kind, given)}
+    parts["provenance"] = noted(given.get("out") if kind.own_folder else None)
+    vectors = {"vectors": of_each} if (of_each := vectors_noted()) else {}
+    parts |= {"run": run_part(kind, given) | vectors} if run else {}
     if isinstance(found, msgspec.Struct):
         return msgspec.structs.replace(found, **parts)
     for name, part in parts.items():
@@ -108,6 +125,22 @@ def _named(value: Any, leaf: Leaf) -> Any:  # noqa: ANN401
             return [_named(part, leaf) for part in value]
     names = (getattr(value, name, None) for name in ("identity", "digest", "name"))
     return next((name for name in names if isinstance(name, str)), type(value).__name__)
+
+
+def note_argument(value: Any) -> None:  # noqa: ANN401
+    """Note an argument that holds data or results in memory."""
+    several = value.values() if isinstance(value, Mapping) else value
+    for one in several if isinstance(value, list | tuple | Mapping) else (value,):
+        if isinstance(one, Results | Document):
+            schema = SCHEMA if isinstance(one, Results) else one.schema()
+            note_result(schema, None, one, partial(digest_of, one))
+        elif (role := _ROLES.get(type(one).__name__)) is not None:
+            note_data(role, getattr(one, "path", None), one, partial(_used, one))
+
+
+def _used(data: Any) -> tuple[str, int | None]:  # noqa: ANN401  (a manifest, a pool and so on)
+    """Return the digest of data, and how many rows they have."""
+    return data.digest, len(data) if hasattr(data, "__len__") else None
 
 
 def _loaded() -> list[tuple[str, str]]:

@@ -83,6 +83,7 @@ class Request(Record, frozen=True, kw_only=True):
     by_presets: ClassVar[tuple[str, ...]] = ()  # required fields that presets give where other values say so
     presets: ClassVar[Mapping[str, Preset]] = {}  # what the option --preset may name
     one_of: ClassVar[tuple[str, ...]] = ()  # fields of which one at least must be given
+    own_folder: ClassVar[bool] = False  # what it reads in the folder `out`, it wrote there itself
 
     def __post_init__(self) -> None:
         """Check every value, and that one of those is there of which one must be."""

@@ -312,6 +312,25 @@ LogTo: TypeAlias = Annotated[
 ]
 
 
+class Recording(Record, frozen=True, kw_only=True):
+    """Whether and how results are recorded."""
+
+    heading = "Recording"
+
+    record: Annotated[
+        Path | None,
+        option("Record the results in the history FILE, which is made if need be.", metavar="FILE", run=True),
+    ] = None
+    label: Annotated[
+        str | None,
+        option("Version or another name of what is recorded, such as v1.4.", metavar="TEXT", run=True),
+    ] = None
+    revision: Annotated[
+        str | None,
+        option("Revision of the code that is evaluated, such as a Git hash.", metavar="TEXT", run=True),
+    ] = None
+
+
 class Output(Record, frozen=True, kw_only=True):
     """Output of an evaluation: files and terminal."""
 
@@ -330,3 +349,4 @@ class EvaluationOutput(Output, frozen=True, kw_only=True):
     """Output of an evaluation of encoders: files, terminal and trackers."""
 
     log_to: LogTo = ()
+    recording: Recording = Recording()

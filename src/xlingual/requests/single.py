@@ -1,4 +1,4 @@
-"""Requests of commands of one word: `embed`, `encoders`, `demo`, `report` and `run`."""
+"""Requests of commands of one word: `embed`, `encoders`, `demo`, `report` and `export`."""
 
 from __future__ import annotations
 
@@ -113,6 +113,16 @@ class ReportRequest(Request, frozen=True, kw_only=True):
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
 
 
+class ShowRequest(Request, frozen=True, kw_only=True):
+    """Say how a file of results was made."""
+
+    command = "show"
+
+    file: Annotated[Path, argument("FILE", "A file that a command wrote, or its folder.")]
+    form: Form = "table"
+    as_json: AsJson = False
+
+
 class ExportRequest(Request, frozen=True, kw_only=True):
     """Give results to other programs: MTEB, model cards, trackers."""
 
@@ -151,17 +161,3 @@ class ExportRequest(Request, frozen=True, kw_only=True):
         option("Name of the data there.", names=("--data-name",), metavar="NAME", otherwise="its digest"),
     ] = None
     quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
-
-
-class RunRequest(Request, frozen=True, kw_only=True):
-    """Run the commands of a TOML file."""
-
-    command = "run"
-
-    file: Annotated[Path | None, argument("[FILE]", "A TOML file of one command or several.")] = None
-    schema: Annotated[
-        str | None,
-        option(
-            "Print the JSON Schema of the options of COMMAND, and run nothing.", metavar="COMMAND", run=True
-        ),
-    ] = None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
-from xlingual.results.document import Document
+from xlingual.results.document import Answer
 from xlingual.results.values import Amount, Count, Interval, Number, Share, Size, Warnings, about, among
 
 FEW_IMAGES, SAME, NO_NEIGHBOURS, NO_ROOM, FEW_QUERIES, UNRELATED = REASONS = (
@@ -90,7 +90,7 @@ class LanguageTexts(Struct, frozen=True):
         return self.ci.low > self.chance
 
 
-class BackretrievalCheck(Document, frozen=True, tag="xlingual/backretrieval_check/1"):
+class BackretrievalCheck(Answer, frozen=True, tag="xlingual/backretrieval_check/1"):
     """What Backretrieval can tell on some data. No text encoder was asked."""
 
     made_by = "xlingual data check … --image-encoder SPEC --json"

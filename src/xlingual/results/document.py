@@ -11,7 +11,9 @@ from msgspec import UNSET, UnsetType
 
 from xlingual.errors import InputError
 from xlingual.notebook import Plotted, html_of, verdict_of
+from xlingual.results.digest import digest_of
 from xlingual.results.files import read_json, write_json
+from xlingual.results.provenance import ProvenanceOf, note_result
 from xlingual.results.values import about
 from xlingual.typed import convert
 from xlingual.visible import visible_line
@@ -65,10 +67,17 @@ class Document(Plotted, msgspec.Struct, frozen=True, tag_field="schema"):
         """
         path = Path(path)
         path = path / cls.file if cls.file and path.is_dir() else path
-        found = read_record(path, cls, cls.made_by)
+        content = read_json(path, cls.schema(), cls.made_by)
+        found = convert(content, cls, where=str(path), remedy=remedy(cls.made_by))
         if problem := found.problem():
             raise InputError(f"{path}: {problem}: {remedy(cls.made_by)}")
+        note_result(cls.schema(), path, found, lambda: digest_of(content))
         return found
+
+    @classmethod
+    def schema(cls) -> str:
+        """Return the name and version of such files, as their key `schema` has it."""
+        return str(cls.__struct_config__.tag)
 
     def problem(self) -> str | None:
         """Return the first inconsistency between fields; None where there is none."""
@@ -79,6 +88,7 @@ class Answer(Document, frozen=True, kw_only=True):
     """Findings with the request that gave them; `run` may differ between equal findings."""
 
     request: RequestRecord | UnsetType = UNSET
+    provenance: ProvenanceOf | UnsetType = UNSET
     run: RunOf | UnsetType = UNSET
 
 

@@ -18,10 +18,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.notebook import Plotted, html_of
 from xlingual.results.conventions import remarks
+from xlingual.results.digest import digest_of
 from xlingual.results.document import RequestRecord, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
 from xlingual.results.files import DIGESTS, REPORT, read_json, write_together
 from xlingual.results.order_confidence import OrderConfidence
+from xlingual.results.provenance import Provenance, ProvenanceOf, note_result
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
 from xlingual.results.values import Count, Number, Whole, about
 from xlingual.results.views import tagged, untagged
@@ -129,6 +131,7 @@ class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
         ),
     ] = UNSET
     request: RequestRecord | UnsetType = UNSET
+    provenance: ProvenanceOf | UnsetType = UNSET
     run: RunOf | UnsetType = UNSET
     files: Annotated[
         dict[str, Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]] | UnsetType,
@@ -160,6 +163,7 @@ class Results(Plotted):
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
     order_confidence: OrderConfidence | None = None  # of Backretrieval with two encoders or more
     request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
+    provenance: Provenance | None = None  # from what it was made; None in older results
     run: dict[str, Any] = field(default_factory=dict)  # circumstances that change no number
     remarks: list[str] = field(default_factory=list)  # on names that meant something else when it was written
     evaluated: Any = field(default=None, repr=False, compare=False)  # the data and its lists; in memory only
@@ -215,6 +219,12 @@ class Results(Plotted):
             costs={name: found for name, found in self.costs.items() if name in encoders},
             order_confidence=None,  # of the whole leaderboard
         )
+
+    def vectors_of(self, encoder: str) -> str | None:
+        """Return a digest of the vectors of an encoder as they were evaluated, None where it is not known."""
+        known = self.run.get("vectors")
+        found = known.get(f"text encoder {encoder!r}") if isinstance(known, dict) else None
+        return found if isinstance(found, str) else None
 
     def refuse_other_data(self, digest: str, source: str) -> None:
         """Raise InputError where data with a digest are not those of the results."""
@@ -300,6 +310,7 @@ class Results(Plotted):
         path = path if path.is_file() else path / "results.json"
         content = read_json(path, SCHEMA, made_by)
         rows = {name: content[name] for name in ("results", "summary") if isinstance(content.get(name), list)}
+        written = dict(content)
         content |= {name: [tagged(row) for row in found] for name, found in rows.items()}
         found = convert(content, ResultsFile, where=str(path), remedy=remedy(made_by))
         measured = {(row.task, row.encoder) for row in found.results}
@@ -312,6 +323,7 @@ class Results(Plotted):
         tables = read_tables(path.parent, content.get(DIGESTS))
         per_query = tables.pop(PER_QUERY)
         beside = {name: content[name] for name in (*_BESIDE, *_MADE) if name in content}
+        beside["provenance"] = found.provenance or None
         if isinstance(found.order_confidence, OrderConfidence):
             beside["order_confidence"] = found.order_confidence
         read = cls(
@@ -319,6 +331,7 @@ class Results(Plotted):
         )
         read.remarks = remarks(read.entries, per_query)
         read.warnings = list(dict.fromkeys([*read.warnings, *read.remarks]))
+        note_result(SCHEMA, path, read, lambda: digest_of(written, per_query))
         return read
 
 
@@ -331,7 +344,7 @@ _BESIDE = (
     "costs",
     "timings",
 )  # in the file's order
-_MADE = ("order_confidence", "request", "run")
+_MADE = ("order_confidence", "request", "provenance", "run")
 
 
 def _value_text(row: Summary) -> str:

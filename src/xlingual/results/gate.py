@@ -102,7 +102,7 @@ class Gate(Answer, frozen=True, tag="xlingual/gate/1"):
     task: Annotated[str, about("Name of the task.")]
     measure: Annotated[str, about("Canonical name of the measure.")]
     candidate: Annotated[str, about("Label of the candidate.")]
-    baseline: Annotated[str, about("Label of the baseline.")]
+    baseline: Annotated[str, about('Label of the baseline; "" for the first run.')]
     margin: Annotated[Amount, about("How much worse is acceptable.")]
     alpha: Annotated[Level, about("Chance of a wrong pass, and of a wrong fail.")]
     power: Annotated[Level, about("How often the numbers of queries would decide.")]
@@ -118,3 +118,7 @@ class Gate(Answer, frozen=True, tag="xlingual/gate/1"):
         str | None, about("Column by whose labels queries are divided; null where they are not.")
     ] = None
     search_systems: SearchSystems = field(default_factory=list)
+    first: Annotated[
+        bool,
+        about("Whether no earlier run passed on these conditions: nothing is compared, and it passes."),
+    ] = False

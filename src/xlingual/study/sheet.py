@@ -8,11 +8,9 @@ Answers are saved to a file by the browser, come back by loading that file, and 
 
 from __future__ import annotations
 
-import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
 from xlingual.languages import direction
 from xlingual.results.document import plain
+from xlingual.serving.single_file import json_in_html, source_digest
 from xlingual.study.database import Rater
 from xlingual.study.exchange import ANSWERS_SCHEMA
 from xlingual.study.folder import IMAGES
@@ -49,9 +48,9 @@ def write_sheet(path: Path, folder: str | Path, study: Study, rater: Rater) -> N
         labels=study.labels,
         style=Markup(style),
         script=Markup(script),
-        style_digest=_digest(style),
-        script_digest=_digest(script),
-        content=Markup(_in_html(_content(Path(folder), study, rater))),  # "<" is escaped
+        style_digest=source_digest(style),
+        script_digest=source_digest(script),
+        content=Markup(json_in_html(_content(Path(folder), study, rater))),  # "<" is escaped
     )
     make_folder(path.parent)
     with atomic_file(path) as temporary:
@@ -92,13 +91,3 @@ def _images(folder: Path, texts: Iterable[Shown]) -> dict[str, str]:
         kind = path.suffix[1:].replace("jpg", "jpeg")
         found[one.image] = f"data:image/{kind};base64,{b64encode(content).decode('ascii')}"
     return found
-
-
-def _in_html(content: dict[str, Any]) -> str:
-    """Return JSON that ends no element: without "<", and without line ends that scripts know."""
-    escaped = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
-    return json.dumps(content, ensure_ascii=False, allow_nan=False).translate(escaped)
-
-
-def _digest(text: str) -> str:
-    return b64encode(sha256(text.encode("utf-8")).digest()).decode("ascii")

@@ -214,6 +214,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     """Evaluate encoders, train on the best without parallel texts, and report what changed."""
 
     command = "casestudy"
+    own_folder = True
     by_presets = ("text_encoders", "image_encoder")
     otherwise: ClassVar[Mapping[str, str]] = {
         **defaults_in_help(TripletOptions, CONVENTIONS),
@@ -288,6 +289,7 @@ class RegimeStudyRequest(Request, frozen=True, kw_only=True):
     """Train a dual encoder in several regimes, and report what each aligns and what it costs."""
 
     command = "casestudy lareqa"
+    own_folder = True
     otherwise: ClassVar[Mapping[str, str]] = {
         **defaults_in_help(FitOptions, {"hf:": NETWORK_FIT}),
         "steps": "one pass of x-y, for every regime; without POOL 30",

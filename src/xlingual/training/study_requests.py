@@ -151,6 +151,7 @@ class MlmmeStudyRequest(Request, frozen=True, kw_only=True):
     """Train VSE and MLMME over a sweep of beta, and make the three tables of the MLMME paper."""
 
     command = "casestudy mlmme"
+    own_folder = True
     first: ClassVar[tuple[str, ...]] = (
         "languages",
         "image_encoder",

@@ -28,11 +28,20 @@ def two(folders):
 
 
 def numbers(found):
-    """Return what was found without names and times."""
+    """Return what was found without names, paths and times; of results it is derived from, their digests."""
     content = plain(found)
     for name in ("request", "run", "folders", "timings"):
         content.pop(name, None)
+    assert content.pop("provenance")["derived_from"]
     return content
+
+
+def test_results_in_memory_and_in_folders_have_equal_digests(two):
+    one, other, path = two
+    held = compare([one, other]).provenance.derived_from
+    read = compare([path / "one", path / "other"]).provenance.derived_from
+    assert {found.digest for found in held} == {found.digest for found in read} and len(held) == 2
+    assert {found.path for found in read} == {str(path / name / "results.json") for name in ("one", "other")}
 
 
 def renamed(content, **names):

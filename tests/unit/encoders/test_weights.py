@@ -105,7 +105,7 @@ def test_an_old_file_is_read_once_and_a_changed_one_again(folder, monkeypatch):
     monkeypatch.setattr(files, "_known", {})
     first = files.file_digest(path)
     reads = []
-    monkeypatch.setattr(files.hashlib, "file_digest", lambda *_: reads.append(1) or pytest.fail("read again"))
+    monkeypatch.setattr(files, "sha256_of", lambda *_: reads.append(1) or pytest.fail("read again"))
     assert files.file_digest(path) == first and not reads
     monkeypatch.undo()
     stat = path.stat()

@@ -65,7 +65,7 @@ def test_the_keys_of_an_entry(results, tmp_path):
         assert set(entry["ci"]) == {"low", "high", "level", "method"}
         assert entry["ci"]["low"] <= entry["value"] <= entry["ci"]["high"]
     further = {"warnings", "diagnostics", "truncated", "dropped", "encoders", "costs", "timings", "files"}
-    further |= {"request", "run"}
+    further |= {"request", "provenance", "run"}
     assert set(content) == {"schema", "results", "summary", *further}
     assert all(isinstance(seconds, float) for seconds in content["timings"].values())
 

@@ -14,11 +14,11 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
+from xlingual.serving.connections import Patience, patient_protocol
+from xlingual.serving.run import server_config
 from xlingual.study.database import Ratings
 from xlingual.study.records import Rating
 from xlingual.study.server.app import create_app
-from xlingual.study.server.connections import Patience, patient_protocol
-from xlingual.study.server.run import server_config
 from xlingual.study.tables import BusyError
 
 studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))

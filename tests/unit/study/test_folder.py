@@ -165,6 +165,10 @@ def test_files_follow_their_schemas(
     assert [content["schema"]] == [schema] == whole["properties"]["schema"]["enum"]
     validator = jsonschema.Draft202012Validator(described)
     validator.validate(content)
-    assert set(content) == set(whole["properties"]) - {"request", "run"}  # of a study that was not asked for
+    assert set(content) == set(whole["properties"]) - {
+        "request",
+        "provenance",
+        "run",
+    }  # of a study that was not asked for
     for key in whole["required"]:
         assert not validator.is_valid({one: value for one, value in content.items() if one != key})

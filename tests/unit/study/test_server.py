@@ -11,10 +11,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from xlingual.errors import InputError
+from xlingual.serving.limits import Limits
 from xlingual.study.database import Ratings
 from xlingual.study.folder import IMAGES, TITLE_FILE
 from xlingual.study.server.app import create_app
-from xlingual.study.server.limits import Limits
 from xlingual.study.server.state import StudyState
 
 studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))
@@ -212,10 +212,10 @@ def test_the_organiser_adds_a_rater_whose_link_is_shown_once(client, made):
 def test_the_organisers_form_sent_twice_adds_one_rater_and_shows_the_link(client, made):
     holder = f"/o/{made.organiser}"
     form = dict(re.findall(r'name="(after)" value="(\d+)"', client.get(holder).text))
-    before = len(client.app._app.state.study.ratings.raters())
+    before = len(client.app._app.state.served.ratings.raters())
     assert form == {"after": str(before)}
     assert [client.post(f"{holder}/raters", data=form).status_code for _ in range(2)] == [303, 303]
-    assert len(client.app._app.state.study.ratings.raters()) == before + 1
+    assert len(client.app._app.state.served.ratings.raters()) == before + 1
     assert 'class="link"' in client.get(holder).text
 
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from starlette.testclient import TestClient
 
+from xlingual.serving.limits import Buckets, Limits, Rate
 from xlingual.study.server.app import create_app
-from xlingual.study.server.limits import Buckets, Limits, Rate
 
 studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))
 GONE = "x" * 32
@@ -87,9 +87,9 @@ def test_what_is_not_there_gives_the_same_words_whatever_it_is(client, made, pat
     "path", ["/r/{gone}/page/1", "/r/{gone}/undo", "/o/{gone}/raters", "/o/{gone}/raters/0/link"]
 )
 def test_strangers_change_nothing(client, made, path):
-    before = [vars(rater) for rater in client.app._app.state.study.ratings.raters()]
+    before = [vars(rater) for rater in client.app._app.state.served.ratings.raters()]
     assert client.post(path.format(gone=GONE)).status_code == 404
-    assert [vars(rater) for rater in client.app._app.state.study.ratings.raters()] == before
+    assert [vars(rater) for rater in client.app._app.state.served.ratings.raters()] == before
 
 
 @pytest.mark.parametrize(

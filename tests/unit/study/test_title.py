@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import xlingual.study.server as server
+import xlingual.serving as serving
 from xlingual.errors import InputError
 from xlingual.report.colours import contrast
 from xlingual.study.folder import TITLE_FILE
 from xlingual.study.server.title import read_title, render
 
-STYLE = (Path(server.__file__).parent / "static" / "style.css").read_text(encoding="utf-8")
+STYLE = (Path(serving.__file__).parent / "static" / "shared.css").read_text(encoding="utf-8")
 
 
 def test_the_first_heading_is_the_title():

@@ -20,6 +20,7 @@ from xlingual.data.reading.select import no_split
 from xlingual.data.reading.values import described, is_missing
 from xlingual.data.tags import tag_of
 from xlingual.errors import InputError
+from xlingual.results.provenance import note_file
 
 _COLUMNS = ("_id", "id", "docid", "title", "text", "language", "lang", "metadata")
 
@@ -63,6 +64,7 @@ def _judgements(
     found = _unjudged(folder, subset, language, split, counts)
     for name, files in subset.qrels.items():
         for path in files if split in (None, name, "") or not name else ():
+            note_file("pool", path)
             take_qrels(found, path, name, counts)
     return found
 
@@ -88,6 +90,7 @@ def _texts(files: Sequence[Path], language: str | None, source: str, counts: Cou
     """Return the documents or queries of some files; a title stands before its text."""
     found: dict[Key, str] = {}
     for path in files:
+        note_file("pool", path)
         for where, row in read_records(path, _COLUMNS):
             name = next((row[key] for key in ("_id", "id", "docid") if not is_missing(row.get(key))), None)
             if name is None or not isinstance(name, str | int):

@@ -31,6 +31,7 @@ from xlingual.data.reading.values import (
 )
 from xlingual.errors import InputError, did_you_mean, listed, nearest
 from xlingual.files import atomic_file, make_folder, refuse_loss
+from xlingual.results.provenance import note_file
 
 READERS: dict[str, Callable[[Path], SourceTable]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"
@@ -69,6 +70,7 @@ def _open(folder: Path, stem: str) -> SourceTable:
             f"{folder} holds no {stem}.parquet or {stem}.jsonl: a pool folder has questions and candidates"
         )
     table = READERS[found[0].suffix](found[0])
+    note_file("pool", found[0])
     if not table.n_rows:
         raise InputError(
             f"{found[0]} has no rows: a pool needs questions and candidates, so write one in each row"

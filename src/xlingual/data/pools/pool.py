@@ -14,6 +14,7 @@ from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.rows import PoolRows
 from xlingual.data.runs.qrels import QrelsLike
 from xlingual.notebook import PoolOverview, html_of
+from xlingual.results.provenance import note_data
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +43,10 @@ class MultilingualPool(PoolRows):
         file in TREC's or BEIR's form, or {query: {candidate: grade}}) take the place of the judgements of the
         folder; they name texts by their ids, or as language:id.
         """
-        return cls.of(read_pool(path, languages, split, equal_ids, qrels))
+        found = cls.of(read_pool(path, languages, split, equal_ids, qrels))
+        rows = len(found.questions) + len(found.candidates)
+        note_data("pool", path, found, lambda: (found.digest, rows))
+        return found
 
     def _repr_html_(self) -> str | None:
         questions, candidates = (

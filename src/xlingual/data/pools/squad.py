@@ -19,6 +19,7 @@ from xlingual.data.pools.paragraphs import LanguageFacts, Paragraph, read_paragr
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.values import numbered
 from xlingual.errors import InputError, listed
+from xlingual.results.provenance import note_file
 
 # Stricter than elsewhere: file names are full of short words.
 _TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
@@ -108,6 +109,8 @@ def read_squad(files: Sequence[tuple[str, Path]], *, segment: bool = False) -> S
     read = [
         read_paragraphs(path, language, code, segment=segment) for code, (language, path) in enumerate(files)
     ]
+    for _, path in files:
+        note_file("pool", path)
     paragraphs = [paragraph for found, _ in read for paragraph in found]
     # Questions in several languages are parallel where their ids are equal, and so are what they are about:
     # files may list the same paragraphs in different orders.

@@ -18,6 +18,7 @@ from xlingual.data.reading.remote import fetched, remote_address, without_scheme
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest, why
 from xlingual.files import regular_file
+from xlingual.results.provenance import apart, note_file
 from xlingual.saved import saved_shards, saved_splits
 
 FOLDER_NAMES = (
@@ -66,16 +67,17 @@ def open_table(path: str | Path, reading: Reading = STRICT) -> tuple[SourceTable
             "convert it (a spreadsheet: save it as CSV UTF-8), or give the folder that holds it"
         )
     try:
-        if not shards:
-            return reader(path, reading), path
-        return joined([reader(shard, reading) for shard in shards], str(path), folder, reading), path
+        found = [reader(file, reading) for file in shards or [path]]
+        for file in shards or [path]:
+            note_file("manifest", file)
+        return (joined(found, str(path), folder, reading) if shards else found[0]), path
     except OSError as error:
         raise InputError(f"{path} cannot be read: {why(error)}") from error
 
 
 def _open_remote(url: str, reading: Reading) -> SourceTable:
     """Return the table of a file or folder on the net; images in files of their own are not copied."""
-    with fetched(url, FOLDER_NAMES, ENDINGS) as path:
+    with fetched(url, FOLDER_NAMES, ENDINGS) as path, apart():  # the copies are no files of the user's
         table = open_table(path, reading)[0]
     return replace(table, source=url, folder=None if table.folder is None else Path(url).parent)
 

@@ -16,6 +16,7 @@ from xlingual.data.runs.records import json_lines, lines_of_mapping, parquet_lin
 from xlingual.data.runs.trec import RUN, run_lines
 from xlingual.errors import InputError, why
 from xlingual.files import regular_file
+from xlingual.results.provenance import note_file
 
 EXPECTED = (
     "a TREC run (query Q0 candidate rank score tag), JSON lines or Parquet (query_id, candidate_id, score or "
@@ -26,6 +27,7 @@ EXPECTED = (
 def read_lines(path: Path, ids: str | Path | None = None) -> RunLines:
     """Return the lines of a run, whatever its format; raise InputError where it has none of them."""
     name = regular_file(path, "run").name.lower().removesuffix(".gz")
+    note_file("run", path)
     if name.endswith((".parquet", ".pq")):
         found = parquet_lines(path)
     else:

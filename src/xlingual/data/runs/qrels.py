@@ -18,6 +18,7 @@ from xlingual.data.runs.lines import encoded
 from xlingual.data.runs.trec import qrels_lines
 from xlingual.errors import InputError, listed
 from xlingual.files import regular_file
+from xlingual.results.provenance import note_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,6 +66,7 @@ class Qrels:
         """
         path = Path(path)
         name = regular_file(path, "file of judgements").name.lower().removesuffix(".gz")
+        note_file("qrels", path)
         if name.endswith((".parquet", ".pq", ".jsonl", ".ndjson")):
             rows = [tuple(row.get(column) for column in _COLUMNS) for _, row in read_records(path, _COLUMNS)]
             return cls._of_rows(str(path), rows)
@@ -120,6 +122,7 @@ def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
 
     Raises InputError where there is no column `query` (query_id, qid, id), one stands there twice, or none.
     """
+    note_file("query table", path)
     clusters: Column = {}
     labels: dict[str, Column] = {}
     seen: set[str] = set()

@@ -31,6 +31,8 @@ from xlingual.evaluation.pair_run import PairTask, rows_with_image, usable_rows
 from xlingual.evaluation.run import Progress, Tally
 from xlingual.measures import RecallAt
 from xlingual.ranking import Cpu, Ranker, one_library_thread
+from xlingual.requests import answers
+from xlingual.requests.making import CheckRequest
 from xlingual.results.backretrieval_check import (
     FEW_IMAGES,
     FEW_QUERIES,
@@ -61,6 +63,7 @@ _BETTER, _WORSE = 0.3, 0.2  # shares of the way of two encoders that are to be t
 
 
 @takes_data()
+@answers(CheckRequest)
 def check_backretrieval(
     manifest: ManifestLike,
     image_encoder: ImageModelLike,

@@ -18,6 +18,8 @@ from xlingual.errors import InputError, listed
 from xlingual.evaluation.metric_validation.agreement import by_seed
 from xlingual.evaluation.metric_validation.encoder_scores import EncoderSeries, spread, table_of
 from xlingual.requests.validating import ValidateBackretrievalRequest
+from xlingual.results.digest import digest_of
+from xlingual.results.provenance import Origin, Provenance, program
 from xlingual.results.validation import COEFFICIENTS, MEASURES, TRUTH, PairValidation, Validation
 from xlingual.results.validation_table import (
     CONTRASTS,
@@ -80,6 +82,9 @@ def validation_table(
         warnings=warnings,
         timings={name: sum(one.timings.values()) for name, one in read.items()},
         request={"command": ValidateBackretrievalRequest.command, "sets": asked},
+        provenance=Provenance(
+            program(), derived_from=[Origin(one.schema(), digest_of(one)) for one in read.values()]
+        ),
     )
 
 

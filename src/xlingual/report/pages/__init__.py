@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,17 @@ from typing import Any
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 from xlingual.report.emphasis import NONE, Emphasis
+from xlingual.report.pages.made import rows
 from xlingual.report.wording import worded
 
 # record → the module of its page, whose function `page` makes it
 PAGES: Mapping[str, str] = {
     "Results": "evaluation",
     "Comparison": "comparison",
+    "Leaderboard": "leaderboard",
     "Gate": "gate",
     "Plan": "plan",
+    "Trend": "history",
     "Validation": "validation",
     "ValidationTable": "validation_table",
     "Compression": "compression",
@@ -31,7 +35,9 @@ PAGES: Mapping[str, str] = {
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
+    "Suite": "suite",
     "BackretrievalCheck": "backretrieval_check",
+    "Verification": "verification",
     "Overview": "overview",
     "PoolOverview": "overview",
 }
@@ -67,6 +73,8 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     if not more:
         emphasis.only()
     page: Page = module.page(found, title=title, **more)
+    if not several or len(found) == 1:
+        page = replace(page, made=rows(found[0] if several else found))
     return worded(page, systems=any(map(_lists, found if several else [found])))
 
 

@@ -75,6 +75,14 @@ def _placed(rows: Sequence[tuple[BoardRow, Cost]]) -> tuple[str, list[Placed]]:
     return "", []
 
 
+def across_cost(costs: Sequence[Cost]) -> tuple[str, Callable[[Cost], float | None] | None]:
+    """Return what cost a figure shows, the first that two systems have; ("", None) where there is none."""
+    for name, value_of in _ACROSS:
+        if sum(value_of(cost) is not None for cost in costs) > 1:
+            return name, value_of
+    return "", None
+
+
 def _not_drawn(
     runs: Sequence[Results], known: Sequence[tuple[BoardRow, Cost]], across: str, drawn: set[str]
 ) -> tuple[str, ...]:

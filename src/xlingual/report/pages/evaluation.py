@@ -19,6 +19,7 @@ from xlingual.report.figures.over_pairs import annotated
 from xlingual.report.marking import ENCODER
 from xlingual.report.pages.cost import cost_section
 from xlingual.results import Entry, Results, Summary
+from xlingual.results.names import data_name
 from xlingual.results.views import PoolViews, RetrievalViews
 from xlingual.tasks import Task, load, task_of
 
@@ -126,7 +127,7 @@ def _title(runs: Sequence[Results], parts: Sequence[TaskPart]) -> str:
 
 def _about(runs: Sequence[Results]) -> list[str]:
     """Return the names of the data, and the days of the evaluations."""
-    names = list(dict.fromkeys(name for run in runs if (name := leaders.data_name(run))))
+    names = list(dict.fromkeys(name for run in runs if (name := data_name(run))))
     days = sorted({day for run in runs if (day := numbers.day(str(run.run.get("date", ""))))})
     data = f"Data: {numbers.in_words(names, 4)}" if names else ""
     when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""

@@ -23,20 +23,20 @@ def page(gate: Gate, *, title: str | None = None) -> Page:
     """Return the page of a gate: the verdict, and a row for each decision."""
     name = task_of(gate.task).measure_name(gate.measure)
     facts = {"margin": f"{gate.margin:g}", "alpha": f"{gate.alpha:g}", "power": numbers.percent(gate.power)}
-    warnings = [Prose(warning, where="terminal") for warning in gate.warnings]
+    warnings = [Prose(warning, where="terminal") for warning in gate.warnings if not gate.first]
     open_parts = what_would_decide_all(gate) if len(gate.decisions) > 1 else []
     needs = [Prose(sentence, "note-line", where="both") for sentence in open_parts]
     return Page(
         kind="gate",
-        title=title or f"May {gate.candidate} replace {gate.baseline}?",
+        title=title or f"May {gate.candidate} {f'replace {gate.baseline}' if gate.baseline else 'be used'}?",
         verdict=[Finding(findings(gate))],
-        sections=[Section(name, [_table(gate), *needs, *warnings])],
+        sections=[Section(name, [*([] if gate.first else [_table(gate)]), *needs, *warnings])],
         facts=[("measure", name), *facts.items()],
         about=words.explained((gate.task, gate.measure)),
         warnings=gate.warnings,
         conditions=[(key, [value]) for key, value in gate.conditions.items()],
         methods=sorted({decision.ci.method for decision in gate.decisions}),
-        names=[gate.candidate, gate.baseline],
+        names=[gate.candidate, *filter(None, [gate.baseline])],
     )
 
 
@@ -71,7 +71,7 @@ def junit(gate: Gate) -> str:
 
     outcomes = [decision.outcome for decision in gate.decisions]
     failures, errors = (str(outcomes.count(one)) for one in (FAIL, UNDECIDED))
-    counts = {"tests": str(len(outcomes)), "failures": failures, "errors": errors, "skipped": "0"}
+    counts = {"tests": str(len(outcomes) or 1), "failures": failures, "errors": errors, "skipped": "0"}
     root = Element("testsuites", counts)
     suite = SubElement(root, "testsuite", {"name": "xlingual gate", **counts})
     against = f"{gate.candidate} against {gate.baseline}, {task_of(gate.task).measure_name(gate.measure)}"
@@ -86,11 +86,23 @@ def junit(gate: Gate) -> str:
             message = {"message": xml_text(text[0]), "type": decision.outcome}
             output = SubElement(case, "failure" if decision.outcome == FAIL else "error", message)
         output.text = xml_text("\n".join(text))
+    if gate.first:
+        names = {"classname": xml_text(f"xlingual.gate.{gate.task}"), "name": "first run"}
+        SubElement(SubElement(suite, "testcase", names), "system-out").text = xml_text(
+            "\n".join(findings(gate))
+        )
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def findings(gate: Gate) -> list[str]:
     """Return the verdict and its evidence; of one open decision also how many queries would decide."""
+    if gate.first:
+        name = task_of(gate.task).measure_name(gate.measure)
+        return [
+            f"{_WORD[gate.outcome]}: {gate.candidate} is the first run on these conditions ({name}): there "
+            "is nothing to compare it with.",
+            *gate.warnings,
+        ]
     several = len(gate.decisions) > 1
     out = [_verdict(gate), _counted(gate) if several else evidence(gate, gate.decisions[0])]
     return out if several else out + what_would_decide_all(gate)
@@ -101,6 +113,8 @@ def _verdict(gate: Gate) -> str:
     by = f" by more than {gate.margin:g}" if gate.margin else ""
     standard = f"{'no worse' if gate.margin else 'better'} than {gate.baseline}{by}"
     head = f"{_WORD[gate.outcome]}: "
+    if all(one.same_system for one in gate.decisions):
+        return f"{head}nothing changed: {gate.candidate} and {gate.baseline} are the same system ({name})."
     if gate.outcome == PASS:
         every = f" in every {gate.by or 'language pair'}" if several else ""
         return f"{head}{gate.candidate} is {standard} ({name}){every}.{_beside(gate)}"
@@ -128,8 +142,6 @@ def _beside(gate: Gate) -> str:
     def where(parts: list[str]) -> str:
         return f" in {numbers.in_words(parts)}" if len(gate.decisions) > 1 else ""
 
-    if all(one.same_system for one in gate.decisions):
-        return " Nothing differs: both are the same system."
     better = [part_name(one) for one in gate.decisions if one.better]
     worse = [part_name(one) for one in gate.decisions if one.worse]
     out = f" It is in fact better{where(better)}." if better and gate.margin else ""

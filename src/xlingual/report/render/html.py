@@ -1,11 +1,16 @@
-"""A page as one HTML file that loads nothing and runs no script; equal pages give equal bytes."""
+"""A page as one HTML file that loads nothing; equal pages give equal bytes.
+
+It runs no script but its own, which sorts and filters: the page names its hash, and others are refused.
+"""
 
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -42,7 +47,11 @@ def render(page: Page) -> str:
     hues = {block.hue for block in found if isinstance(block, blocks.Matrix)}
     heat_css = colours.css(STEPS, diverging="d" in hues) if hues else ""
     template = _environment(page.names).get_template("page.html")
-    return template.render(page=page, version=_program_version(), heat_css=heat_css)
+    script = (_TEMPLATES / page.script).read_text(encoding="utf-8") if page.script else ""
+    digest = b64encode(sha256(script.encode()).digest()).decode() if script else ""
+    return template.render(
+        page=page, version=_program_version(), heat_css=heat_css, script=Markup(script), digest=digest
+    )
 
 
 def fragment(page: Page, *, figures: bool = False) -> str:

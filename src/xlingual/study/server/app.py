@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-from anyio import CapacityLimiter
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from xlingual.errors import InputError
+from xlingual.serving.app import application
+from xlingual.serving.limits import Limits
+from xlingual.serving.security import Guard
+from xlingual.serving.web import endpoint, page
 from xlingual.study.records import Study
 from xlingual.study.server import organiser, pages
-from xlingual.study.server.limits import Limits
-from xlingual.study.server.security import Guard
 from xlingual.study.server.state import StudyState
-from xlingual.study.server.web import Static, endpoint, environment, page
 
 _WORDS = {
     404: ("Nothing here", "Please open the whole of the personal link that you were given."),
@@ -30,7 +26,7 @@ _WORDS = {
     ),
 }
 _OTHER = ("That did not work", "Go back and load the page again. What was saved stays saved.")
-_WRITERS = 16  # threads that may wait to write at once
+_HERE = Path(__file__).parent
 
 
 def create_app(study: Study, folder: Path, limits: Limits | None = None, url: str | None = None) -> Guard:
@@ -44,25 +40,7 @@ def create_app(study: Study, folder: Path, limits: Limits | None = None, url: st
     """
     limits = limits or Limits()
     state = StudyState(study, folder, limits, url)
-    static = Static()
-
-    @asynccontextmanager
-    async def lifespan(running: Starlette) -> AsyncIterator[None]:
-        running.state.writers = CapacityLimiter(_WRITERS)
-        yield
-        state.ratings.close()
-
-    async def file(request: Request) -> Response:
-        return static.response(request.path_params["name"])
-
-    app = Starlette(
-        routes=[*_routes(), Route("/static/{name}", file)],
-        lifespan=lifespan,
-        exception_handlers=dict.fromkeys((HTTPException, InputError, Exception), _refused),
-    )
-    app.router.redirect_slashes = False
-    app.state.study, app.state.templates = state, environment(static)
-    return Guard(app, limits)
+    return application(state, _routes(), _HERE, limits=limits, refused=_refused, close=state.ratings.close)
 
 
 def _routes() -> list[Route]:
@@ -87,7 +65,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     """Answer that a page is not found, always in the same words; slow down whoever keeps on trying."""
     status = getattr(error, "status_code", 503 if isinstance(error, InputError) else 500)
     address = request.client.host if request.client else ""
-    if status == 404 and not request.app.state.study.strangers.take(address):
+    if status == 404 and not request.app.state.served.strangers.take(address):
         status = 429
     title, words = _WORDS.get(status, _OTHER)
     return page(request, "refused.html", {"title": title, "words": words}, status)

@@ -8,10 +8,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from xlingual.serving.web import Form, page, see, whole_number
 from xlingual.study.links import add_rater, addresses, is_organiser, renew_link
 from xlingual.study.server.pages import instructions
 from xlingual.study.server.state import StudyState, scores_expected, scores_given
-from xlingual.study.server.web import Form, page, see, whole_number
 
 
 def overview(state: StudyState, request: Request, _: Form) -> Response:

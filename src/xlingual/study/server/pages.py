@@ -6,11 +6,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from xlingual.serving.limits import Buckets
+from xlingual.serving.web import Form, page, see, whole_number
 from xlingual.study.database import Rater
 from xlingual.study.links import find_rater
-from xlingual.study.server.limits import Buckets
 from xlingual.study.server.state import RaterPage, StudyState, first_open, scores_expected, scores_given
-from xlingual.study.server.web import Form, page, see, whole_number
 
 _KEPT = "private, max-age=86400"  # images do not change; a shared cache shall not keep them
 

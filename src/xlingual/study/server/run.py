@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, suppress
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xlingual.errors import InputError
+from xlingual.serving.run import address_of, listen, run
 from xlingual.study.folder import read_study
 from xlingual.study.links import addresses, ensure_links
 
-if TYPE_CHECKING:
-    import uvicorn
-    from starlette.types import ASGIApp
-
 LOCK_FILE = ".serving"
-_BACKLOG = 512
 
 
 def serve(
@@ -44,56 +37,15 @@ def serve(
         InputError: no study there, served already, the port is taken, an image is missing.
 
     """
-    import uvicorn
-
     from xlingual.study.server.app import create_app
 
     study = read_study(folder)
-    with _lock(folder), closing(_listen(host, port)) as listening:
+    with _lock(folder), closing(listen(host, port)) as listening:
         links = ensure_links(folder, study.raters)
         app = create_app(study, folder, url=url)
-        base = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        base = address_of(host, listening)
         ready(base, list(addresses(links, base)))
-        with suppress(KeyboardInterrupt):  # uvicorn has shut down in order when it raises this
-            uvicorn.Server(server_config(app, trust_proxy)).run(sockets=[listening])
-
-
-def server_config(app: ASGIApp, trust_proxy: str | None) -> uvicorn.Config:
-    """Return how uvicorn serves the application; see `serve` for the arguments."""
-    import uvicorn
-
-    from xlingual.study.server.connections import Patience, patient_protocol
-
-    # No access log: an address holds a rater's token.
-    return uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, ws="none", lifespan="on",
-        timeout_graceful_shutdown=3, limit_concurrency=900, http=patient_protocol(Patience()),
-        proxy_headers=trust_proxy is not None, forwarded_allow_ips=trust_proxy or "",
-    )  # fmt: skip
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    return host == "localhost" or bool((found := _ip(host)) and found.is_loopback)
-
-
-def is_unspecified(host: str) -> bool:
-    """Return whether an address stands for all addresses of this machine, so that no link can hold it.
-
-    >>> is_unspecified("0.0.0.0"), is_unspecified("::"), is_unspecified("localhost")
-    (True, True, False)
-    """
-    return bool((found := _ip(host)) and found.is_unspecified)
-
-
-def _ip(host: str) -> IPv4Address | IPv6Address | None:
-    with suppress(ValueError):
-        return ip_address(host)
-    return None
+        run(app, listening, trust_proxy)
 
 
 def _lock(folder: Path) -> AbstractContextManager[object]:
@@ -104,24 +56,3 @@ def _lock(folder: Path) -> AbstractContextManager[object]:
         return FileLock(folder / LOCK_FILE, timeout=0, mode=0o600).acquire()
     except Timeout:
         raise InputError(f"{folder} is being served already: use that server, or stop it first") from None
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except (OSError, UnicodeError):
-        raise InputError(
-            f"--host {host}: no address of this machine: use 127.0.0.1, or 0.0.0.0 for all"
-        ) from None
-    made = socket.socket(family, kind, protocol)  # asyncio sends at once (TCP_NODELAY) where it sees TCP here
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(_BACKLOG)
-    except OSError as error:
-        made.close()
-        reason = error.strerror or str(error)
-        raise InputError(
-            f"{host}:{port} cannot be opened ({reason}): choose another --port or --host"
-        ) from None
-    return made

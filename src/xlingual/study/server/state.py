@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xlingual.errors import InputError, listed
+from xlingual.serving.limits import Buckets, Limits
 from xlingual.study.database import Rater, Ratings
 from xlingual.study.folder import IMAGES
 from xlingual.study.links import Link
 from xlingual.study.records import Query, Rating, Shown, Study
-from xlingual.study.server.limits import Buckets, Limits
 from xlingual.study.server.title import Title, read_title
 from xlingual.study.tables import now
 

@@ -190,7 +190,8 @@ def test_the_same_whatever_scale_threads_and_order_of_dimensions(tmp_path: Path)
     vectors = planted(120)
     one = checked(tmp_path, vectors).to_dict()
     other = checked(tmp_path, 8 * vectors[:, ::-1], threads=2).to_dict()
-    assert one == other
+    of_the_request = {"request": None, "provenance": None, "run": None}  # they name other files
+    assert one | of_the_request == other | of_the_request
 
 
 def test_oracle_and_chance_are_those_of_an_evaluation(tmp_path: Path) -> None:

@@ -234,7 +234,9 @@ def test_validations_are_read_from_their_folders(made, tmp_path):
     validation = made.validation(made.pair(made.noisy(12)))
     validation.write(tmp_path / "v")
     read, given = (calibrate([one]).to_dict() for one in (tmp_path / "v", validation))
-    of_the_request = {"request": None, "run": None}
+    of_the_request = {"request": None, "run": None, "provenance": None}
+    ((one,), (other,)) = (found["provenance"]["derived_from"] for found in (read, given))
+    assert one["digest"] == other["digest"] and one["path"].endswith("validation.json")
     assert read | of_the_request == given | of_the_request
 
 

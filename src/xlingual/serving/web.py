@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from anyio import to_thread
@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from xlingual.languages import direction
-from xlingual.study.server.state import StudyState
 from xlingual.visible import visible_value
 
 if TYPE_CHECKING:
@@ -27,14 +26,19 @@ _FIELDS = 2000  # of a form, at most
 _DIGITS = 15  # of a number in a path or form: more than any page or change has
 
 Form = Mapping[str, str]
-Handler = Callable[[StudyState, Request, Form], Response]
+Handler = Callable[[Any, Request, Form], Response]  # what is served, the request, its form
 
 
 class Static:
-    """The files of `static/`, read once; their addresses change with their content."""
+    """The files of a folder, and htmx, read once; their addresses change with their content."""
 
-    def __init__(self) -> None:
-        files = [path for path in sorted((_HERE / "static").iterdir()) if path.suffix in _TYPES]
+    def __init__(self, folder: Path) -> None:
+        files = [
+            path
+            for own in (_HERE / "static", folder)
+            for path in sorted(own.iterdir())
+            if path.suffix in _TYPES
+        ]
         self._files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in files}
 
     def address(self, name: str) -> str:
@@ -49,12 +53,12 @@ class Static:
         return Response(body, media_type=kind, headers={"Cache-Control": _FOR_EVER})
 
 
-def environment(static: Static) -> jinja2.Environment:
-    """Return the templates: everything is escaped, and a missing value is an error."""
+def environment(folder: Path, static: Static) -> jinja2.Environment:
+    """Return the templates of a folder: everything is escaped, and a missing value is an error."""
     import jinja2
 
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        loader=jinja2.FileSystemLoader([folder, _HERE / "templates"]),
         autoescape=True,
         finalize=visible_value,
         undefined=jinja2.StrictUndefined,
@@ -62,7 +66,7 @@ def environment(static: Static) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.globals.update(static=static.address, direction=direction, swap=False)
-    for name in made.list_templates():  # compiled now, not while the first raters wait
+    for name in made.list_templates():  # compiled now, not while the first visitors wait
         made.get_template(name)
     return made
 
@@ -78,7 +82,7 @@ def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         form = await _form(request) if writes else {}
         state = request.app.state
         threads = state.writers if writes else None
-        return await to_thread.run_sync(handler, state.study, request, form, limiter=threads)
+        return await to_thread.run_sync(handler, state.served, request, form, limiter=threads)
 
     return run
 

@@ -1,19 +1,20 @@
 """The guard before every page: headers on every answer, limits on size and rate, no requests of other sites.
 
-There are no cookies: a link carries its token, so another site cannot act in a rater's name without knowing
+There are no cookies: a link carries its token, so another site cannot act in a visitor's name without knowing
 the link. A POST is refused all the same where the browser says that another site's page sent it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from xlingual.study.server.limits import Buckets, Limits
-from xlingual.study.server.web import whole_number
+from xlingual.serving.limits import Buckets, Limits
+from xlingual.serving.web import whole_number
 
 POLICY = "; ".join(
     (
@@ -43,8 +44,8 @@ _METHODS = ("GET", "HEAD", "POST")
 class Guard:
     """An ASGI application around another: nothing reaches it, and nothing leaves it, but through here."""
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self._app, self._limits = app, limits
+    def __init__(self, app: ASGIApp, limits: Limits, hosts: Collection[str] | None = None) -> None:
+        self._app, self._limits, self._hosts = app, limits, hosts
         self._addresses = Buckets(limits.address)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,12 +86,24 @@ class Guard:
             return 429, "Too many requests: wait a little."
         if scope["method"] not in _METHODS:
             return 405, "Not allowed."
+        if self._hosts is not None and host_name(headers.get("host", "")) not in self._hosts:
+            return 421, "Not a name of this server."  # a name of another site that leads here (DNS rebinding)
         length = whole_number(headers.get("content-length", "0"))
         if length is None or length > self._limits.body:
             return 413, "The request is too large."
         if scope["method"] == "POST" and not from_here(headers):
             return 403, "Sent from another site."
         return None
+
+
+def host_name(host: str) -> str:
+    """Return the name in a `Host` header, without its port.
+
+    >>> host_name("localhost:8080"), host_name("[::1]:8080"), host_name("evil.example")
+    ('localhost', '::1', 'evil.example')
+    """
+    name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+    return name.lower()
 
 
 def from_here(headers: Headers) -> bool:

@@ -1,0 +1,1 @@
+"""Looking at results: a local server of pages, and a file of failures that needs none."""

@@ -1,0 +1,23 @@
+"""`xlingual leaderboard`: many encoders, data sets and tasks on one page."""
+
+from __future__ import annotations
+
+from xlingual.cli import screen
+from xlingual.cli.from_request import command, keywords
+from xlingual.requests.comparing import LeaderboardRequest
+
+
+@command(LeaderboardRequest)
+def leaderboard(request: LeaderboardRequest) -> None:
+    """Put many encoders, data sets and tasks on one page: who is best where, and who shares the top.
+
+    RESULTS are folders that `xlingual evaluate … --out DIR` wrote, folders that hold such folders, or folders
+    of results of MTEB. A column holds numbers of equal data, samples and other conditions only.
+    """
+    from xlingual.workflows.leaderboard import leaderboard as run
+
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
+        found = run(**keywords(request, run), progress=progress)
+    screen.show(found, request)
+    if request.out is not None:
+        screen.wrote(request.out / "index.html", quiet=screen.silent(request))

@@ -1,0 +1,149 @@
+"""Running a suite: its steps in order, those that are done kept, one page over all."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xlingual.cli import interruption, screen
+from xlingual.cli.answering import answer, command_of, within
+from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
+from xlingual.cli.outcome import check_recording
+from xlingual.errors import InputError
+from xlingual.report import numbers
+from xlingual.requests import signed
+from xlingual.requests.shared import Recording
+from xlingual.requests.suite import RunRequest
+from xlingual.results.gate import FAIL, UNDECIDED
+from xlingual.results.provenance import note_file, noting
+
+if TYPE_CHECKING:
+    from xlingual.results import step as record
+    from xlingual.results.suite import Suite as Found
+    from xlingual.workflows.suites.reading import Suite
+    from xlingual.workflows.suites.step import Step
+
+PAGE = "index.html"
+
+
+def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> int:
+    """Run the steps of a suite that are not done, write its page and show it; return what the gates say."""
+    from xlingual.cli.checks import check_folder
+    from xlingual.cli.dry_run import show_plan
+    from xlingual.workflows.suites.reading import read_suite
+
+    check_recording(request.recording)
+    out = None if request.out is None else request.out.absolute()
+    history, own = request.recording.record, str(request.file and request.file.name)
+    history = None if history is None else history.absolute()
+    over = dict(map(_setting, request.over))
+    with within(folder):
+        suite = read_suite(content, str(request.file), out=out, over=over)
+        chosen = suite.chosen(request.only)
+        check_folder(suite.out)
+        if request.dry_run:
+            show_plan(suite, chosen)
+            return DONE
+        hint = "finished steps are kept: the same command goes on from there"
+        with interruption.explained(lambda: hint):
+            done = _compute(suite, chosen)
+            found = _page(suite, done, request, own)
+            if history is not None:
+                _record(done, history, request.recording)
+    named = {step.name for step in chosen}
+    outcomes = {one.outcome for one in found.gates if f"{one.data}/{one.task}/gates/{one.name}" in named}
+    return NO if FAIL in outcomes else UNKNOWN if UNDECIDED in outcomes else DONE
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Return the name and the value of NAME=VALUE; a value that is no TOML is a text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"--set {text!r}: write OPTION=VALUE, such as --set sample-size=100")
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name.strip(), value
+
+
+def _compute(suite: Suite, chosen: Sequence[Step]) -> list[Step]:
+    """Compute the chosen steps that are not done, one after the other; return all that are done then."""
+    from xlingual.workflows.suites import kept
+
+    images: dict[str, str] = {}
+    for place, step in enumerate(chosen, 1):
+        head = f"{place}/{len(chosen)} {step.name}"
+        present = _read_quietly(step, images)
+        why = kept.reasons(step, present)
+        if not why:
+            screen.note(f"{head}: kept, nothing changed")
+            continue
+        for name in (PAGE, "suite.json"):  # the page is that of a whole suite, or not there
+            (suite.out / name).unlink(missing_ok=True)
+        screen.note(f"{head}: computing, {'; '.join(why)}")
+        begun = time.monotonic()
+        kept.begin(step)
+        with screen.step(step.name):
+            answer(command_of(step.request), step.request)
+        _report(step)
+        took = time.monotonic() - begun
+        kept.finish(step, present, took)
+        screen.say(f"{head}: computed in {numbers.duration(took)}", err=True)
+    others = [step for step in suite.steps if step not in chosen]
+    up_to_date = [step for step in others if not kept.reasons(step, _read_quietly(step, images))]
+    return [*chosen, *up_to_date]
+
+
+def _read_quietly(step: Step, images: dict[str, str]) -> record.Step:
+    """Return what a step would be made from; warnings about the data come when it is computed."""
+    import warnings
+
+    from xlingual.workflows.suites import kept
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return kept.now(step, images)
+
+
+def _report(step: Step) -> None:
+    """Write the report of a step whose command writes none."""
+    from xlingual.report import write_report
+    from xlingual.workflows.suites.summary import RECORDS
+
+    if step.kind == "gate":
+        write_report(RECORDS[step.kind].read(step.folder), step.folder / "report.html")
+
+
+def _page(suite: Suite, done: Sequence[Step], request: RunRequest, own: str) -> Found:
+    """Write and show the page over all steps that are done; `own` is the name of the suite's file."""
+    from xlingual.report import page_of
+    from xlingual.report.render import html
+    from xlingual.workflows.suites.summary import summary
+
+    with noting():  # it is made from the results of its steps, whichever of them were computed now
+        note_file("suite", own)
+        found = signed(summary(suite, done), request)
+    found.write(suite.out / "suite.json")
+    page = page_of(found)
+    html.write(page, suite.out / PAGE)
+    screen.print_page(page, "table")
+    screen.wrote(suite.out / PAGE, quiet=False)
+    return found
+
+
+def _record(done: Sequence[Step], history: Path, recording: Recording) -> None:
+    """Record evaluations and gates in a history: what stands there already is not recorded twice."""
+    from xlingual.comparison.history.recording import record
+    from xlingual.requests.comparing import GateRequest
+    from xlingual.results.gate import Gate
+
+    for step in done:
+        if step.kind == "evaluate":
+            record(step.folder, history, recording.label, revision=recording.revision)
+        elif isinstance(step.request, GateRequest):
+            gate = Gate.read(step.folder)
+            record(step.request.candidate, history, recording.label, revision=recording.revision, gate=gate)
+    screen.say(f"recorded in {history}", err=True)

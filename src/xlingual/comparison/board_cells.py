@@ -1,0 +1,193 @@
+"""From results of several programs to numbers that may stand in one column: those of equal conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xlingual.comparison.board_reading import Given
+from xlingual.comparison.references import Reference
+from xlingual.files import bare_name
+from xlingual.results import Entry, Interval, Results, Summary
+from xlingual.results.leaderboard import MTEB, OWN
+from xlingual.results.mteb import MtebResult
+from xlingual.results.names import data_name
+from xlingual.signature import Signature
+from xlingual.tasks import task_of
+
+MAIN = "main_score"  # of a task of MTEB
+_APART = "conventions"  # differ in words where they do not matter
+
+
+@dataclass(frozen=True)
+class Number:
+    """What may become a cell: a number of one encoder under its conditions."""
+
+    given: Given
+    encoder: str
+    identity: str
+    value: float | None
+    conditions: tuple[Mapping[str, str], ...]  # of each sample that the number is a mean over
+    data: str
+    task: str
+    measure: str
+    languages: tuple[str, ...]
+    origin: str = OWN
+    ci: Interval | None = None
+    chance: float | None = None
+    n_parts: int = 1
+    n_seeds: int = 1
+    cost: Mapping[str, float] = field(default_factory=dict)
+    note: str | None = None
+    row: Summary | None = field(default=None, repr=False)
+    entries: tuple[Entry, ...] = field(default=(), repr=False)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """What sorts numbers, whatever the order in which results were given."""
+        return (self.encoder, self.identity, str(self.given.folder), self.given.name)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for numbers that may be compared, but for what changed between conventions."""
+        apart = [sorted((k, v) for k, v in one.items() if k != _APART) for one in self.conditions]
+        return (self.origin, self.task, self.measure, tuple(map(tuple, sorted(apart))))
+
+    def comparable(self, other: Number) -> bool:
+        """Return whether two numbers of equal key mean the same under their conventions."""
+        pairs = zip(*(sorted(entry.signature for entry in one.entries) for one in (self, other)), strict=True)
+        return not any(Signature.parse(one).differences(Signature.parse(another)) for one, another in pairs)
+
+
+def numbers_of(given: Given, measures: Sequence[str], per_pair: bool) -> list[Number]:
+    """Return the numbers of a result: of the named measures, else of the first of each task."""
+    if given.mteb is not None:
+        return [*_of_mteb(given, given.mteb, per_pair)]
+    return [] if given.results is None else [*_of_results(given, given.results, measures, per_pair)]
+
+
+def _of_results(given: Given, run: Results, measures: Sequence[str], per_pair: bool) -> Iterator[Number]:
+    """Yield the means over language pairs, or the numbers of each pair: also where there is no such mean."""
+    groups: dict[tuple[str, str, str, str | None], list[Summary]] = {}
+    for row in run.summary:
+        if given.encoder in (None, row.encoder):
+            groups.setdefault((row.task, row.measure, row.encoder, row.image_encoder), []).append(row)
+    first = _first_measures(run)
+    entries: dict[tuple[str, str, str, str | None], list[Entry]] = {}
+    for entry in run.entries:
+        entries.setdefault((entry.task, entry.measure, entry.encoder, entry.image_encoder), []).append(entry)
+    for key, rows in groups.items():
+        if key[1] not in (measures or [first[key[0]]]) or not entries.get(key):
+            continue
+        whole = [row for row in rows if row.source is None]
+        parts = [row for row in rows if row.source is not None]
+        shown = whole if whole and not (per_pair and parts) else parts
+        for row in shown:
+            own = [
+                e for e in entries[key] if row.source in (None, e.source) and row.target in (None, e.target)
+            ]
+            if own:
+                yield _number(given, run, row, own)
+
+
+def _first_measures(run: Results) -> dict[str, str]:
+    """Return the headline of each task: the measure that carries its findings, else the first."""
+    found: dict[str, str] = {}
+    for row in run.summary:
+        if row.measure == task_of(row.task).viewed:
+            found[row.task] = row.measure
+        found.setdefault(row.task, row.measure)
+    return found
+
+
+def _number(given: Given, run: Results, row: Summary, own: Sequence[Entry]) -> Number:
+    signatures = [Signature.parse(entry.signature) for entry in own]
+    task = task_of(row.task)
+    digests = sorted({one.conditions.get("data", "")[:12] for one in signatures})
+    spoken = {entry.source for entry in own}
+    spoken |= {entry.target for entry in own} if task.target_is_language else set()
+    spoken |= {tag for one in signatures for tag in one.conditions.get("languages", "").split(",") if tag}
+    return Number(
+        given,
+        row.encoder,
+        identity_of(signatures[0]),
+        row.value,
+        tuple(one.conditions for one in signatures),
+        bare_name(data_name(run)) or ", ".join(filter(None, digests)) or given.name,
+        row.task,
+        row.measure,
+        tuple(sorted(spoken - task.no_languages)),
+        ci=row.ci,
+        chance=row.chance,
+        n_parts=len({(entry.source, entry.target) for entry in own}),
+        n_seeds=len({entry.seed for entry in own}),
+        cost=dict(run.costs.get(row.encoder, {})),
+        note=row.note,
+        row=row,
+        entries=tuple(own),
+    )
+
+
+def identity_of(signature: Signature) -> str:
+    """Return what identifies an encoder on any data: without what it learned of the data alone."""
+    encoder = signature.system.get("encoder", "").partition("#among=")[0]
+    similarity = signature.system.get("similarity", "")
+    return f"{encoder}, {similarity}" if similarity else encoder
+
+
+def _of_mteb(given: Given, found: MtebResult, per_pair: bool) -> Iterator[Number]:
+    """Yield the mean main score over the subsets of each split, or that of each subset."""
+    scores = found.scores
+    for split, subsets in scores.scores.items():
+        ordered = sorted(subsets, key=lambda one: one.hf_subset)
+        for part in [[one] for one in ordered] if per_pair else [ordered] if ordered else []:
+            values = [one.main_score for one in part]
+            known = [value for value in values if value is not None]
+            names = ", ".join(one.hf_subset for one in part)
+            yield Number(
+                given,
+                found.model,
+                f"mteb:{found.model}@{found.revision}",
+                sum(known) / len(known) if known and len(known) == len(values) else None,
+                ({"revision": scores.dataset_revision, "split": split, "subsets": names},),
+                scores.task_name,
+                scores.task_name,
+                MAIN,
+                tuple(sorted({tag for one in part for tag in one.languages})),
+                MTEB,
+                n_parts=len(part),
+                cost={} if found.dimensions is None else {"dimensions": found.dimensions},
+                note=None if len(known) == len(values) else "MTEB wrote no number for some of its subsets",
+            )
+
+
+def grouped(numbers: Iterable[Number]) -> list[list[Number]]:
+    """Return the numbers of each column: of equal conditions, in an order that no argument changes."""
+    by_key: dict[tuple[object, ...], list[list[Number]]] = {}
+    for number in sorted(numbers, key=lambda one: one.order):
+        groups = by_key.setdefault(number.key, [])
+        fitting = next((group for group in groups if number.comparable(group[0])), None)
+        groups.append([number]) if fitting is None else fitting.append(number)
+    return [group for groups in by_key.values() for group in groups]
+
+
+def tested_part(numbers: Sequence[Number]) -> list[Reference]:
+    """Return the results of the numbers of a column, each with their entries and queries alone."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    by_given: dict[str, list[Number]] = {}
+    for number in numbers:
+        by_given.setdefault(number.given.name, []).append(number)
+    found = []
+    for name, own in by_given.items():
+        run = own[0].given.results
+        if run is None:
+            continue
+        table, first = run.per_query, own[0]
+        same = [pc.equal(table[key].cast(pa.string()), getattr(first, key)) for key in ("task", "measure")]
+        kept = [entry for number in own for entry in number.entries]
+        part = Results(kept, [], table.filter(pc.and_(*same)), encoders=run.encoders)
+        found.append(Reference(Path(name), results=part))
+    return found

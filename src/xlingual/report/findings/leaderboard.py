@@ -1,0 +1,158 @@
+"""The verdict of a leaderboard in plain English: what to use, who shares the top where, what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xlingual.report import numbers, words
+from xlingual.report.leaders import side_of_chance
+from xlingual.report.marking import ENCODER
+from xlingual.results.leaderboard import MTEB, Leaderboard, ResultCell, ResultColumn
+
+_MOST = 8  # columns that have a sentence each
+_NAMED = 6  # names in a sentence
+
+
+def findings(board: Leaderboard) -> list[str]:
+    """Return the findings: what to use, then who is best in each column, then what is missing."""
+    found = [_lead(board), *(_column(column) for column in board.columns[:_MOST])]
+    if more := len(board.columns) - _MOST:
+        found += [f"… and {numbers.counted(more, 'more column')}, in the table below."] if more > 0 else []
+    return [*found, *_missing(board)]
+
+
+def above_chance(column: ResultColumn, cell: ResultCell) -> bool:
+    """Return whether a cell is not known to be at chance or below."""
+    return side_of_chance(cell.ci, column.chance, column.measure) in (None, "above")
+
+
+def _lead(board: Leaderboard) -> str:
+    tested = [column for column in board.columns if column.tested]
+    if not tested:
+        return (
+            f"Nothing can be said about which {ENCODER} is best: no column has tests of two {ENCODER}s on "
+            "the same queries."
+        )
+    where = (
+        "in the column that was tested" if len(tested) == 1 else f"in all {len(tested)} columns with tests"
+    )
+    if not any(above_chance(column, cell) for column in tested for cell in column.top):
+        return f"Use none of them: no {ENCODER} is shown to be above chance {where}."
+    tops = [{cell.encoder for cell in column.top} for column in tested]
+    always = [name for name in board.encoders if all(name in top for top in tops)]
+    if len(always) == 1:
+        return f"Use {always[0]}: no other {ENCODER} is shown to be better than it {where}."
+    if always:
+        named = numbers.in_words(always, _NAMED)
+        return f"Take any of {named}: no other {ENCODER} is shown to be better than these {where}."
+    most = max(sum(name in top for top in tops) for name in board.encoders)
+    often = [name for name in board.encoders if sum(name in top for top in tops) == most]
+    verb, which = "are", "columns each"
+    if len(often) == 1:
+        has = sum(often[0] in {cell.encoder for cell in column.known} for column in tested)
+        verb, which = "is", f"of the {has} that it was evaluated in"
+    return (
+        f"Choose by the column that is most like your data: no {ENCODER} is at the top {where}. "
+        f"{numbers.in_words(often, _NAMED)} {verb} at the top most often, in {most} {which}."
+    )
+
+
+def _column(column: ResultColumn) -> str:
+    """Return who is best in a column, or why that is not known."""
+    known = column.known
+    if not known:
+        return f"{column.name}: no {ENCODER} has a value."
+    first = known[0]
+    value = numbers.with_interval(first.value, first.ci, column.measure)
+    if not column.tested:
+        reason = column.untested or ""
+        if len(known) == 1:
+            return f"{column.name}: {first.encoder} alone was evaluated, {value}."
+        return words.stop(
+            f"{column.name}: {first.encoder} has the best value, {value}, which says nothing about the next "
+            f"one: {reason}"
+        )
+    top = column.top
+    if not any(above_chance(column, cell) for cell in top):
+        return f"{column.name}: no {ENCODER} at the top is shown to be above chance."
+    if len(top) == 1:
+        return f"{column.name}: {first.encoder} is best, {value}."
+    if len(top) == len(known):
+        return (
+            f"{column.name}: the data cannot tell the {len(top)} {ENCODER}s apart; the best value is {value}."
+        )
+    others = [cell.encoder for cell in top if cell is not first]
+    shared = f"shares the top with {numbers.in_words(others, _NAMED - 1)}"
+    if first not in top:
+        shared = f"has the best value; at the top are {numbers.in_words([c.encoder for c in top], _NAMED)}"
+    return f"{column.name}: {first.encoder}, {value}, {shared}."
+
+
+def _missing(board: Leaderboard) -> list[str]:
+    """Return how many cells are missing, and which means there are."""
+    found = []
+    cells = len(board.columns) * len(board.encoders)
+    empty = cells - sum(len(column.known) for column in board.columns)
+    if empty:
+        verb = "is missing, and stays" if empty == 1 else "are missing, and stay"
+        found.append(f"{empty} of {cells} cells {verb} empty.")
+    if board.means:
+        n, all_of = len(board.means), len(board.encoders)
+        which = (
+            f"all {n} {ENCODER}s" if n == all_of else f"the {n} of {all_of} {ENCODER}s that have every column"
+        )
+        if n == 1 and all_of > 1:
+            which = f"the one {ENCODER} that has every column"
+        found.append(f"The mean over all {len(board.columns)} columns is that of {which}; it has no test.")
+    elif len(board.columns) > 1:
+        found.append(words.stop(f"There is no mean over the columns: {board.no_mean}"))
+    if any(column.origin == MTEB for column in board.columns):
+        found.append("Scores of MTEB have no interval and no test: MTEB keeps no values of single queries.")
+    return found
+
+
+def ranks(cell: ResultCell) -> str:
+    """Return "1–3", "2" or "" where nothing was tested."""
+    ends = [end for end in (cell.rank_low, cell.rank_high) if end is not None]
+    return numbers.span(ends) if ends else ""
+
+
+TERMS = {
+    "Column": "One data set, task and measure, under equal conditions: the same data, samples, images and "
+    "options. Numbers of unequal conditions are in columns of their own.",
+    "Rank": f"What tests of all pairs of {ENCODER}s in a column leave open, paired by query, corrected for "
+    "their number: 1 plus those shown to be better, up to all minus those shown to be worse.",
+    "Top": f"No other {ENCODER} in the column is shown to be better. Several can share the top; the order "
+    "among them is not known.",
+    "Missing": f"A cell with a dash: the {ENCODER} was not evaluated there; no other number stands for it.",
+    "Mean": f"Each column counts alike. Only {ENCODER}s with a value in every column have one, since means "
+    "over different columns mislead.",
+}
+
+
+def caption(column: ResultColumn) -> str:
+    """Return how much data a column is based on, and which tests ranks come from."""
+    parts = []
+    if column.n_queries is not None:
+        parts.append(numbers.counted(column.n_queries, "query", "queries"))
+    if column.n_parts > 1:
+        parts.append(f"{column.n_parts} {'subsets' if column.origin == MTEB else 'language pairs'}")
+    if column.n_seeds > 1:
+        parts.append(f"{column.n_seeds} seeds")
+    if column.n_tests:
+        parts.append(f"{numbers.counted(column.n_tests, 'test')} of two {ENCODER}s")
+    return ", ".join(parts) or (column.untested or "")
+
+
+def missing_reasons(columns: Sequence[ResultColumn]) -> list[str]:
+    """Return which cells are missing, a sentence for each column and reason."""
+    found = []
+    for column in columns:
+        why: dict[str, list[str]] = {}
+        for cell in column.cells:
+            if cell.value is None:
+                why.setdefault(cell.note or "no value", []).append(cell.encoder)
+        found += [
+            f"{column.name}: {numbers.in_words(names, _MOST)}: {reason}." for reason, names in why.items()
+        ]
+    return found

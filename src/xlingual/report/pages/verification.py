@@ -1,0 +1,68 @@
+"""The page of a verification: whether a result came out again, and what is another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import UNSET
+
+from xlingual.report import numbers
+from xlingual.report.blocks import Block, Finding, Page, Section
+from xlingual.report.table import Column, Table
+from xlingual.results.verification import Verification
+
+
+def page(found: Verification, *, title: str | None = None) -> Page:
+    """Return the page of a verification."""
+    return Page(
+        kind="verification",
+        title=title or f"Verification of {Path(found.path).name}",
+        verdict=[Finding(sentences(found))],
+        sections=[Section("", _tables(found))],
+    )
+
+
+def sentences(found: Verification) -> list[str]:
+    """Return what became of the result, the most important first."""
+    head = {
+        "equal": f"EQUAL: {found.path} came out again, to the last digit{_of_what(found)}.",
+        "unchanged": f"UNCHANGED: what {found.path} was made from is what it was. Nothing was computed.",
+        "different": f"DIFFERENT: {found.path} says other numbers than those that came out now.",
+        "changed": f"CHANGED: {found.path} cannot come out again, for a file is another.",
+        "missing": f"MISSING: whether {found.path} comes out again cannot be told.",
+    }[found.outcome]
+    if found.claim is not UNSET and found.outcome == "different" and found.problems:
+        head = f"DIFFERENT: the claim is not what {found.path} says."
+    said = [head, *(f"{problem[0].upper()}{problem[1:]}." for problem in found.problems)]
+    if found.claim is not UNSET and found.outcome in ("equal", "unchanged"):
+        said.append("The claim is what the result says.")
+    for state in ("changed", "missing"):
+        names = [one.path for one in found.inputs if one.state == state]
+        if names:
+            said.append(f"{state.capitalize()}: {numbers.in_words(names, 5)}.")
+    if found.n_different:
+        of = f"{numbers.count(found.n_different)} of {numbers.count(found.n_compared)}"
+        said.append(f"{of} numbers are others.")
+    if found.versions and found.outcome != "unchanged":
+        said.append(f"Versions have changed: {'; '.join(found.versions)}.")
+    return said
+
+
+def _of_what(found: Verification) -> str:
+    if found.sample is None:
+        return f": {numbers.count(found.n_compared)} values"
+    return f", for {numbers.counted(found.sample, 'query', 'queries')} of each sample"
+
+
+def _tables(found: Verification) -> list[Block]:
+    blocks: list[Block] = []
+    if found.differences:
+        numbers_of = [(one.what, one.kept, one.found) for one in found.differences]
+        said = ("the file says", "came out now")
+        heads = ("number", *said)
+        blocks.append(Table.of_texts("What is another", heads, numbers_of, words=said, where="both"))
+    if found.inputs:
+        inputs = [(one.role, one.path, one.state, one.note) for one in found.inputs]
+        heads_of = [Column("what", "name"), *(Column(name, "words") for name in ("path", "now", "note"))]
+        blocks.append(Table.of_texts("What it was made from", heads_of, inputs, where="both").without_empty())
+    return blocks

@@ -1,0 +1,311 @@
+"""A leaderboard's numbers: what may be one column, ranks, missing cells, means, and results of MTEB."""
+
+import json
+from itertools import combinations
+from pathlib import Path
+from runpy import run_path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec import to_builtins
+from scipy import stats
+
+from xlingual.comparison.board_ranks import MANY_CLUSTERS
+from xlingual.comparison.compare import compare
+from xlingual.errors import InputError
+from xlingual.integrations.mteb_results import write_mteb_results
+from xlingual.results import Results
+from xlingual.results.claims import Claim
+from xlingual.results.digest import digest_of
+from xlingual.results.leaderboard import Leaderboard
+from xlingual.workflows.leaderboard import leaderboard
+
+_BESIDE = run_path(str(Path(__file__).parent / "conftest.py"))
+Folders, Given = _BESIDE["Folders"], _BESIDE["Given"]
+
+
+def cells(found):
+    return {cell.encoder: cell for cell in found.cells}
+
+
+def mteb(folder, model="org/base", revision="abc", task="STS22", scores=(0.5,), **more):
+    place = folder / model.replace("/", "__") / revision
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "model_meta.json").write_text(
+        json.dumps({"name": model, "revision": revision, "embed_dim": 384})
+    )
+    subsets = [
+        {"main_score": score, "hf_subset": f"s{i}", "languages": ["eng-Latn"], "cosine_spearman": score}
+        for i, score in enumerate(scores)
+    ]
+    content = {
+        "dataset_revision": "d1", "task_name": task, "mteb_version": "2.1.0", "scores": {"test": subsets},
+        "evaluation_time": 1.5, "kg_co2_emissions": None, "date": 1.7e9,
+    }  # fmt: skip
+    (place / f"{task}.json").write_text(json.dumps(content | more))
+    return folder
+
+
+@pytest.fixture
+def three(folders):
+    return [folders.given("good", 0.1), folders.given("mid", 0.6), folders.given("bad", 30.0)]
+
+
+def test_two_tasks_are_two_columns_and_missing_cells_stay_empty(folders, three):
+    board = leaderboard([folders.xlr("x", three), folders.bkr("b", three[:2])])
+    assert [one.task for one in board.columns] == ["backretrieval", "crosslingual-retrieval"]
+    first = cells(board.columns[0])
+    assert first["bad"].value is None and first["bad"].note == "not evaluated here"
+    assert first["bad"].rank_low is None and not first["bad"].top
+    assert {mean.encoder for mean in board.means} == {"good", "mid"}, "no mean over different cells"
+    values = [cells(one)["good"].value for one in board.columns]
+    assert board.means[0].value == pytest.approx(np.mean(values))
+    assert cells(board.columns[1])["bad"].result == "x"
+
+
+def test_where_one_row_alone_is_complete_there_is_no_mean(folders, three):
+    board = leaderboard([folders.xlr("x", three), folders.bkr("b", three[:1])])
+    assert board.means == [] and "only good has a value in all 2 columns" in board.no_mean
+
+
+def test_unequal_conditions_are_never_in_one_column(folders, three):
+    one = folders.xlr("one", three[:2])
+    other = folders.xlr("other", three[2:], seed=1, sample_size=40)
+    board = leaderboard([one, other])
+    assert [len(found.known) for found in board.columns] == [2, 1]
+    assert all("sample" in found.name for found in board.columns), "the names say in what they differ"
+    fewer = leaderboard([one, folders.xlr("fewer", three[2:], pairs=["en-de"])])
+    assert len(fewer.columns) == 2, "a mean over other language pairs is another column"
+    by_pair = leaderboard([one, folders.path / "fewer"], per_pair=True)
+    assert [len(found.known) for found in by_pair.columns] == [3, 2]
+
+
+def test_encoders_of_two_folders_are_ranked_together_where_conditions_are_equal(folders, three):
+    apart = leaderboard([folders.xlr("a", three[:1]), folders.xlr("b", three[1:])])
+    together = leaderboard(folders.xlr("all", three))
+    (one,), (other,) = apart.columns, together.columns
+    keep = ("value", "rank_low", "rank_high", "top")
+    for name, cell in cells(one).items():
+        assert [getattr(cell, key) for key in keep] == [getattr(cells(other)[name], key) for key in keep]
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(order=st.permutations(range(4)))
+def test_the_order_of_the_results_changes_no_number(order, made_once):
+    found = to_builtins(leaderboard([made_once[place] for place in order]))
+    plain = to_builtins(leaderboard(made_once))
+    for key in ("timings", "run", "request"):
+        found.pop(key, None), plain.pop(key, None)
+    assert found == plain
+
+
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory):
+    made = Folders(tmp_path_factory.mktemp("made"))
+    known = [Given("good", 0.1), Given("mid", 0.6), Given("bad", 30.0)]
+    return [
+        made.xlr("a", known[:2]),
+        made.xlr("b", [known[2], Given("mid", 0.6)]),
+        made.bkr("c", known),
+        str(mteb(Path(made.path) / "mteb", scores=(0.4, 0.6))),
+    ]
+
+
+def test_ranks_are_those_of_compare(folders):
+    encoders = [folders.given(f"e{i}", noise, i) for i, noise in enumerate([0.1, 0.5, 0.6, 0.7, 1.5, 9.0])]
+    folder = folders.xlr("x", encoders)
+    ours = cells(leaderboard(folder, measures=["RR"]).columns[0])
+    theirs = compare(folder, measures=["RR"]).boards[0].rows
+    assert {row.encoder: (row.rank_low, row.rank_high, row.top) for row in theirs} == {
+        name: (cell.rank_low, cell.rank_high, cell.top) for name, cell in ours.items()
+    }
+
+
+def test_ranks_are_those_of_a_plain_t_test_with_holm(folders):
+    """The oracle: clusters' sums, Student's t of all pairs, Holm by its definition."""
+    noises = [0.1, 0.2, 0.9, 1.0, 3.0, 30.0]
+    folder = folders.xlr("x", [folders.given(f"e{i}", noise, i) for i, noise in enumerate(noises)])
+    found = cells(leaderboard(folder, measures=["RR"]).columns[0])
+    table = Results.read(folder).per_query.to_pandas()
+    table = table[table.measure == "RR"]
+    means = table.groupby(["encoder", "cluster"], observed=True)["value"].mean().unstack("encoder")
+    assert len(means) >= MANY_CLUSTERS
+    pairs = list(combinations(means.columns, 2))
+    p = {(a, b): stats.ttest_rel(means[a], means[b]).pvalue for a, b in pairs}
+    significant, left = set(), len(pairs)
+    for pair in sorted(p, key=p.get):
+        if p[pair] * left > 0.05:
+            break
+        significant.add(pair)
+        left -= 1
+    for name in means.columns:
+        wins = [a if means[a].mean() > means[b].mean() else b for a, b in significant if name in (a, b)]
+        low, high = 1 + sum(w != name for w in wins), len(noises) - sum(w == name for w in wins)
+        assert (found[name].rank_low, found[name].rank_high) == (low, high)
+
+
+def test_claims_are_true_of_the_results(folders, three):
+    given = {"x": folders.xlr("x", three), "b": folders.bkr("b", three)}
+    for per_pair in (False, True):
+        for found in leaderboard(list(given.values()), per_pair=per_pair).columns:
+            for cell in found.cells:
+                run = Results.read(given[cell.result])
+                claim = Claim.parse(cell.claim)
+                assert claim.problems(run) == [] and digest_of(run).startswith(claim.digest)
+                assert claim.encoder == cell.encoder and ("mean" in claim.where) == (not per_pair)
+
+
+def test_equal_encoders_share_the_top(folders):
+    board = leaderboard(
+        folders.xlr("x", [folders.given("a", 0.3), folders.given("b", 0.3), folders.given("c", 20)])
+    )
+    assert {cell.encoder for cell in board.columns[0].top} == {"a", "b"}
+
+
+def test_a_measure_without_values_for_each_query_has_no_ranks(folders, three):
+    (found,) = leaderboard(folders.corr("c", three)).columns
+    assert "CORR has no value for each query" in found.untested
+    assert not found.top and all(cell.rank_low is None for cell in found.cells) and len(found.known) == 3
+
+
+def test_too_few_queries_say_nothing(folders, three):
+    few = folders.manifest(3)
+    (found,) = leaderboard(folders.xlr("x", three, manifest=few)).columns
+    assert "only 3 clusters" in found.untested and found.top == []
+
+
+def test_one_name_with_two_identities_in_one_column_is_two_rows(folders):
+    one, other = folders.given("same", 0.1), folders.given("same", 30.0)
+    other.identity = "given:other"
+    board = leaderboard([folders.xlr("new", [one]), folders.xlr("old", [other])])
+    assert board.encoders == ["same (new)", "same (old)"]
+    assert "same is the name of 2 different encoders" in board.warnings[0]
+
+
+def test_one_name_with_two_identities_in_two_columns_is_a_warning(folders):
+    one, other = folders.given("same", 0.1), folders.given("same", 30.0)
+    other.identity = "given:other"
+    board = leaderboard([folders.xlr("x", [one]), folders.bkr("b", [other])])
+    assert board.encoders == ["same"]
+    assert board.warnings == [
+        "same has 2 identities (given:other, given:same): its row holds numbers of all of them; evaluate "
+        "again with one, or give them names of their own"
+    ]
+
+
+def test_one_encoder_evaluated_twice_is_one_cell(folders, three):
+    first = folders.xlr("a", three)
+    board = leaderboard([first, folders.xlr("b", three[:1])])
+    assert board.warnings == [] and [cell.encoder for cell in board.columns[0].cells] == [
+        "good",
+        "mid",
+        "bad",
+    ]
+
+
+def test_measures_are_chosen(folders, three):
+    folder = folders.xlr("x", three)
+    assert [one.measure for one in leaderboard(folder).columns] == ["R@1"]
+    assert [one.measure for one in leaderboard(folder, measures=["RR", "R@1"]).columns] == ["R@1", "RR"]
+    with pytest.raises(InputError, match=r"no result has the measure 'R@3'.*Measures: R@1, RR"):
+        leaderboard(folder, measures=["R@3"])
+
+
+def test_one_encoder_of_a_folder(folders, three):
+    board = leaderboard([f"{folders.xlr('x', three)}#mid"])
+    assert board.encoders == ["mid"] and board.columns[0].untested.startswith("one encoder alone")
+    with pytest.raises(InputError, match=r"no encoder 'mild'\. Did you mean 'mid'"):
+        leaderboard([f"{folders.path / 'x'}#mild"])
+
+
+def test_a_folder_of_folders_and_equal_names(folders, three):
+    folders.xlr("one/xlr", three[:2])
+    folders.xlr("two/xlr", three[2:])
+    board = leaderboard(folders.path)
+    assert [one.name for one in board.results] == ["one-xlr", "two-xlr"] and len(board.columns) == 1
+
+
+def test_results_of_mteb_are_rows_beside_ours(folders, three, tmp_path):
+    folder = mteb(tmp_path / "mteb", scores=(0.4, 0.6))
+    mteb(tmp_path / "mteb", model="good", scores=(0.1, 0.2))
+    board = leaderboard([folders.xlr("x", three), folder])
+    ours, theirs = board.columns
+    assert theirs.name == "MTEB STS22" and theirs.origin == "mteb" and theirs.languages == ["eng-Latn"]
+    assert [(c.encoder, c.value) for c in theirs.known] == [("org/base", 0.5), ("good", pytest.approx(0.15))]
+    assert "no interval" in theirs.untested and not theirs.top and theirs.known[0].cost.dimensions == 384
+    assert board.warnings == ["good: its numbers of MTEB and of xlingual are joined by the name alone"]
+    assert cells(ours)["org/base"].value is None
+
+
+def test_what_we_write_for_mteb_is_read(folders, three, tmp_path):
+    results = Results.read(folders.xlr("x", three))
+    write_mteb_results(results, tmp_path / "m", "mid", model="org/mid", name="data")
+    (found,) = leaderboard(tmp_path / "m").columns
+    own = [
+        row.value for row in results.summary if row.encoder == "mid" and row.measure == "R@1" and row.source
+    ]
+    assert found.known[0].encoder == "org/mid" and found.known[0].value == pytest.approx(np.mean(own))
+
+
+def test_scores_of_other_subsets_are_another_column(tmp_path):
+    mteb(tmp_path, scores=(0.4, 0.6))
+    mteb(tmp_path, model="org/other", scores=(0.9,))
+    board = leaderboard(tmp_path)
+    assert [len(one.known) for one in board.columns] == [1, 1] and board.means == []
+    assert [len(one.known) for one in leaderboard(tmp_path, per_pair=True).columns] == [2, 1]
+
+
+def test_two_revisions_of_a_model_are_two_rows(tmp_path):
+    mteb(tmp_path)
+    mteb(tmp_path, revision="def", scores=(0.7,))
+    board = leaderboard(tmp_path)
+    assert len(board.encoders) == 2 and all(name.startswith("org/base (") for name in board.encoders)
+
+
+def test_a_score_that_mteb_could_not_compute_is_missing(tmp_path):
+    mteb(tmp_path, scores=(0.4, float("nan")))
+    (found,) = leaderboard(tmp_path).columns
+    assert found.cells[0].value is None and "MTEB wrote no number" in found.cells[0].note
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            {"task_name": "T", "scores": {"test": [{"hf_subset": "d", "languages": []}]}},
+            "the field .* is missing",
+        ),
+        ({"task_name": "T", "dataset_revision": "d", "scores": {"test": 3}}, r"scores\.test must be"),
+        ({"mteb_dataset_name": "T", "test": {}}, "written by MTEB before 1.11"),
+        ({"something": "else"}, "holds no results"),
+    ],
+)
+def test_what_is_no_result_of_mteb_says_where(tmp_path, content, message):
+    (tmp_path / "T.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match=message) as raised:
+        leaderboard(tmp_path)
+    assert str(tmp_path) in str(raised.value)
+
+
+def test_a_damaged_file_and_a_missing_folder(tmp_path):
+    with pytest.raises(InputError, match="is no folder"):
+        leaderboard(tmp_path / "nosuch")
+    (tmp_path / "T.json").write_text('{"task_name": ')
+    with pytest.raises(InputError, match=r"T\.json is not valid JSON"):
+        leaderboard(tmp_path)
+
+
+def test_written_and_read_again(folders, three, tmp_path):
+    board = leaderboard([folders.xlr("x", three)], out=tmp_path / "site")
+    read = Leaderboard.read(tmp_path / "site")
+    assert read == board and read.request["command"] == "leaderboard"
+    assert sorted(path.name for path in (tmp_path / "site").rglob("*.*")) == [
+        "index.html", "leaderboard.json", "x.html",
+    ]  # fmt: skip
+    content = json.loads((tmp_path / "site" / "leaderboard.json").read_text())
+    content["columns"][0]["cells"].pop()
+    (tmp_path / "site" / "leaderboard.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match="one cell for each encoder"):
+        Leaderboard.read(tmp_path / "site")

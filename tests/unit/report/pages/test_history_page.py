@@ -1,0 +1,152 @@
+"""The page of a history: sentences, table and figures say what the record says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from xlingual.report import as_html, page_of
+from xlingual.report.axis import named_axis
+from xlingual.report.blocks import Figure, walk
+from xlingual.report.render.text import as_text
+from xlingual.results import Interval
+from xlingual.results.history import Change, Gated, Line, Point, Recorded, Series, Trend
+
+CI = Interval(0.2, 0.4, 0.95, "made")
+
+
+@dataclass
+class Value:
+    """A value and the change that leads to it."""
+
+    value: float
+    outcome: str = ""
+    difference: float | None = None
+    note: str | None = None
+
+    def point(self, record: int) -> Point:
+        change = None
+        if self.outcome:
+            tested = self.difference not in (None, 0.0)
+            ends = Interval(self.difference - 0.05, self.difference + 0.05, 0.95, "made") if tested else None
+            p = 0.002 if self.outcome in ("better", "worse") else 1.0 if tested else None
+            change = Change(record - 1, self.difference, ends, p, p, self.outcome, 365, self.note)
+        return Point(record, self.value, CI, change)
+
+
+def trend(
+    *lines: tuple[str, list[Value]], labels: bool = True, whole: Change | None = None, gate=""
+) -> Trend:
+    n = len(lines[0][1])
+    records = [
+        Recorded(
+            i,
+            "0" * 64,
+            f"2026-01-{i:02d}T00:00:00+00:00",
+            f"v{i}" if labels else None,
+            gates=[Gated("mine", "backretrieval", "R@10", gate)] if gate and i == n else [],
+        )
+        for i in range(1, n + 1)
+    ]
+    made = [
+        Line(name, None, None, [one.point(i) for i, one in enumerate(values, 1)], whole)
+        for name, values in lines
+    ]
+    series = Series("backretrieval", "R@10", "shop.parquet", records, made, {"data": "abc"})
+    return Trend("h.sqlite", "time", 0.05, [series], n_tests=3, replicates=1999)
+
+
+def sentences(found: Trend) -> str:
+    return " ".join(sentence for finding in page_of(found).verdict for sentence in finding.sentences)
+
+
+def test_the_verdict_begins_with_what_the_last_record_changed():
+    worse, same = Value(0.3, "worse", -0.1), Value(0.4, "unchanged", 0.0)
+    said = sentences(trend(("mine", [Value(0.4), worse]), ("other", [Value(0.4), same])))
+    assert said.startswith(
+        "mine got worse with v2: BkR R@10 0.400 → 0.300, −0.100 [−0.150, −0.050] on the same 365"
+    )
+    assert "p = 0.002 after correction" in said and "other is unchanged with v2, on every query." in said
+
+
+def test_no_change_is_said_with_its_interval_and_not_called_equal():
+    said = sentences(trend(("mine", [Value(0.4), Value(0.41, "no difference found", 0.01)])))
+    assert said == "No change with v2 is shown for mine (+0.010 [−0.040, 0.060])."
+
+
+def test_earlier_changes_drifts_and_breaks_are_said():
+    values = [
+        Value(0.4),
+        Value(0.5, "better", 0.1),
+        Value(0.3, "cannot tell", None, "other conditions (data: a against b)"),
+        Value(0.3, "unchanged", 0.0),
+    ]
+    said = sentences(trend(("mine", values)))
+    assert "Earlier: mine better with v2 (+0.100 [0.050, 0.150])." in said
+    assert "v3 is not compared with v2: other conditions (data: a against b)." in said
+    drift = Change(1, -0.06, Interval(-0.1, -0.02, 0.95, "made"), 0.003, 0.009, "worse", 365)
+    slow = sentences(
+        trend(("mine", [Value(0.4), *[Value(0.37, "no difference found", -0.02)] * 3]), whole=drift)
+    )
+    assert "From v1 to v4, mine got worse by −0.060 [−0.100, −0.020], though no single change is" in slow
+
+
+def test_one_record_is_said_to_be_the_first():
+    assert (
+        sentences(trend(("mine", [Value(0.4)])))
+        == "One record so far (v1): changes are shown from the second on."
+    )
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex", "csv"])
+def test_every_record_is_in_every_form(form):
+    found = trend(("mine", [Value(0.4), *[Value(0.4, "unchanged", 0.0)] * 29]), gate="pass")
+    text = as_text(page_of(found), form)
+    assert all(f"v{number}" in text for number in range(1, 31))
+    if form == "markdown":
+        assert "| v30 | 2026-01-30 | 0.400" in text and "| unchanged | pass |" in text
+
+
+def test_a_terminal_shows_the_last_records_and_real_changes_and_counts_the_rest():
+    values = [Value(0.4), *[Value(0.4, "unchanged", 0.0)] * 4, Value(0.3, "worse", -0.1)]
+    values += [Value(0.3, "unchanged", 0.0)] * 20
+    blocks = [b for s in page_of(trend(("mine", values))).sections for b in walk(s.blocks, "terminal")]
+    (table,) = [block for block in blocks if getattr(block, "where", "") == "screen"]
+    names = [row.cells[0].text for row in table.rows if row.cells]
+    assert names == ["v1", "v6", *(f"v{i}" for i in range(15, 27))]
+    assert "12 earlier rows without a real change" in table.notes[0]
+
+
+def test_figures_mark_changes_and_break_at_other_conditions():
+    values = [
+        Value(0.4),
+        Value(0.5, "better", 0.1),
+        Value(0.3, "cannot tell", None, "other"),
+        Value(0.2, "worse", -0.1),
+    ]
+    (figure,) = [
+        block
+        for section in page_of(trend(("mine", values))).sections
+        for block in walk(section.blocks)
+        if isinstance(block, Figure)
+    ]
+    styles = [shape.style for shape in figure.drawing.shapes]
+    assert [style for style in styles if style.startswith("mark")] == [
+        "mark",
+        "mark noise",
+        "mark",
+        "mark shuffle",
+    ]
+    assert styles.count("series") == 2 and styles.count("chance") == 1
+
+
+def test_days_name_records_without_labels_and_hostile_names_do_no_harm():
+    found = trend(("<b>ألف</b>", [Value(0.4), Value(0.3, "worse", -0.1)]), labels=False)
+    page = as_html(found)
+    assert "<b>ألف" not in page and "2026-01-02" in page and "with 2026-01-02" in sentences(found)
+
+
+def test_an_axis_names_its_first_and_last_place():
+    assert [name for _, name in named_axis([f"v{i}" for i in range(50)], 3).labels()] == ["v0", "v24", "v49"]
+    assert named_axis(["only"], 7).labels() == [(50.0, "only")]
