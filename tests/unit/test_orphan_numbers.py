@@ -30,7 +30,7 @@ ELSEWHERE = {
         "a difference of two numbers of the LAReQA paper": [".07"],
     },
     "image-checks": {"a setting: DIFFERENCE_EFFECT of evaluation/backretrieval/check.py": [".85"]},
-    "inspect": {"settings: MOST of benchmarks/inspect_noise.py, LIMIT of neighbours_speed.py": ["6.7 %", "1.05"]},
+    "inspect": {"settings: MOST of inspect_noise.py, LIMIT of neighbours_speed.py": ["6.7 %", "1.05"]},
     "mlmme": {"Spearman in the MLMME paper": [".685", ".687", ".693", ".752", ".717", ".797"]},
     "scale": {"versions of faiss and usearch": ["1.15", "2.26"]},
     "search-engine": {"the mean of the row of the table": ["0.791", "0.533"]},
