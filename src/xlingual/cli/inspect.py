@@ -14,9 +14,9 @@ from xlingual.requests.inspecting import InspectRequest
 def inspect(request: InspectRequest) -> None:
     """Say where encoders fail, and why: slices of texts, kinds of error, hubs, with examples.
 
-    RESULTS is a folder that `xlingual evaluate backretrieval … --out DIR` or `… crosslingual-retrieval …`
-    wrote. Slices are texts that share a property (a category, a length, a topic) and are served worse than
-    the rest, beyond chance.
+    RESULTS is a folder that `xlingual evaluate backretrieval … --out DIR`, `… crosslingual-retrieval …` or
+    `… multilingual-pool …` wrote. Slices are texts that share a property (a category, a length, a topic) and
+    are served worse than the rest, beyond chance. Of a pool it says what stood above the answers.
     """
     from xlingual.inspection.failures import check_failures_file, write_failures
     from xlingual.inspection.inspect import inspect_results

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 KINDS_OF_FILE = (".csv", ".parquet", ".xlsx")
 SHOWN = 3  # nearest texts of a query
+DECIMALS = 5  # of scores, as results keep them
 _MOST_ROWS = 1_048_575  # of a sheet of Excel, without its head
 _MOST_LETTERS = 32_767  # of a cell
 
@@ -82,7 +83,7 @@ def _lines(one: Looked) -> Iterator[dict[str, Any]]:
             found |= {
                 f"retrieved_id_{number}": data.ids[other],
                 f"retrieved_text_{number}": data.text[other],
-                f"score_{number}": None if np.isnan(score) else score,
+                f"score_{number}": None if np.isnan(score) else round(score, DECIMALS),
             }
         yield found | ({"retrieved_image": one.image_path(rows[0][0])} if rows else {})
 

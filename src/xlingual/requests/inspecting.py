@@ -15,7 +15,7 @@ ResultsFolder: TypeAlias = Annotated[
 EvaluatedManifest: TypeAlias = Annotated[
     Path | None,
     option(
-        "The data that were evaluated, where they have moved.",
+        "The data that were evaluated, a manifest or a pool, where they have moved.",
         metavar="MANIFEST",
         otherwise="as the results say",
         run=True,

@@ -180,6 +180,28 @@ def test_backretrieval_knows_the_way_back(folder, encoder):
     assert all(3 < example.rank <= 15 for example in near.examples)
 
 
+def test_files_of_vectors_need_no_column_of_images(folder, encoder, tmp_path):
+    table = pq.read_table(folder / "manifest.parquet").drop_columns(["image"])
+    pq.write_table(table, tmp_path / "bare.parquet")
+    look = np.repeat(np.eye(4, 6, dtype=np.float32), N // 4, axis=0)
+    np.save(tmp_path / "images.npy", look + 0.01 * np.random.default_rng(0).standard_normal(look.shape))
+    found = crosslingual_retrieval(tmp_path / "bare.parquet", {"a": encoder}, store=None)
+    said = inspect_results(found, image_encoder=f"vectors:{tmp_path / 'images.npy'}", store=None).found
+    assert said.features["look of the image"] == 2 * N // 60  # of texts
+    with pytest.raises(InputError, match="image"):
+        inspect_results(found, image_encoder="pixels:", store=None)
+
+
+def test_where_all_tie_no_answer_was_close(folder):
+    same = np.ones((N, DIM))
+    found = crosslingual_retrieval(
+        Manifest.read(folder / "manifest.parquet"), {"a": Given(en=same, de=same)}, measures="R@3", store=None
+    )
+    (one,) = inspect_results(found, store=None).found.encoders
+    assert {kind.kind: kind.n for kind in one.kinds}["near"] == 0
+    assert one.n_failed == 2 * N
+
+
 def test_results_without_neighbours_say_so(folder, encoder):
     found = crosslingual_retrieval(
         Manifest.read(folder / "manifest.parquet"), {"a": encoder}, store=None, neighbours=False

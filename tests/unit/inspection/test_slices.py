@@ -136,3 +136,17 @@ def test_texts_without_an_equal_are_fixed():
     found = find_slices(odd, features, shuffles=19)
     assert (found.n_slices, found.found) == (0, ())
     assert found.fixed == 1.0
+
+
+def test_a_slice_is_compared_with_texts_of_its_language():
+    """The letters of a language, which a few of its texts do not use, are no slice; half of it is one."""
+    language = np.repeat([0, 1], 200)
+    script = Feature("script", ["a", "b"], np.where((language == 1) & (np.arange(400) % 40 > 0), 1, 0))
+    half = Feature("half", ["a", "b"], np.where((language == 1) & (np.arange(400) % 2 > 0), 1, 0))
+    cluster = np.arange(400)
+    assert [one.conditions for one in slices_of([script], cluster)] == [
+        (("script", "a"),),
+        (("script", "b"),),
+    ]
+    assert list(slices_of([script], cluster, language)) == []
+    assert len(list(slices_of([half], cluster, language))) == 2
