@@ -87,9 +87,9 @@ def neighbours_of(
     query, candidate = found.query[kept], found.candidate[kept]
     score = np.round(scores(query, candidate), DECIMALS)
     order = np.argsort(candidate_code, kind="stable")
-    codes = candidate_code[order]
-    first, end = (np.searchsorted(codes, candidate, side=side) for side in ("left", "right"))
-    line, place = spans(first, np.minimum(end - first, k))  # a vector that more texts share: some of them
+    size = np.bincount(candidate_code)
+    first = np.cumsum(size) - size
+    line, place = spans(first[candidate], np.minimum(size[candidate], k))  # a vector that more texts share: some of them
     line = line[(room := first_lines(query[line], k))]
     text = order[place[room]]
     owner, at = members(query[line], query_code)

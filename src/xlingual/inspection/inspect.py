@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.arrays import Ints, Vectors
+from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.images import image_vectors
@@ -23,7 +23,7 @@ from xlingual.inspection.features import features_of
 from xlingual.inspection.judged import POOL, TASKS, asked, encoder_names, measure_of, task_of
 from xlingual.inspection.kinds import NEAR_RANK
 from xlingual.inspection.pools import TextsOfPool, served_in_pool
-from xlingual.inspection.served import served_in_pairs
+from xlingual.inspection.served import Served, served_in_pairs
 from xlingual.inspection.slices import ALPHA, Feature
 from xlingual.measures import parse_measure
 from xlingual.results import Results
@@ -86,22 +86,12 @@ def inspect_results(
     """
     task = task_of(results, (*TASKS, POOL))
     names, measure = encoder_names(results, tuple(encoders)), measure_of(results, measure)
-    near = NEAR_RANK * _cut(measure)
     say = progress or (lambda what, done, total: None)
-    if task == POOL:
-        pool = TextsOfPool(pool_of(results, manifest), results.request.get("policy", "agnostic"))
-        data, further = pool.data, pool.further()
-    else:
-        data, further = data_of(results, manifest), {}
+    data, further, serve = _opened(results, task, manifest, measure)
     served = []
     for place, name in enumerate(names):
         say("looking at queries", place, len(names))
-        if task == POOL:
-            one = served_in_pool(results, pool, name, measure, near, _cut(measure))
-        else:
-            queries = asked(results, data, name, measure)
-            one = served_in_pairs(results, data, name, queries, near, matching=task != "backretrieval")
-        served.append(one)
+        served.append(serve(name))
     say("looking at queries", len(names), len(names))
     of_all = [one.asked for one in served]
     rows = np.unique(np.concatenate([one.row for one in of_all]))
@@ -132,10 +122,31 @@ def inspect_results(
         features={feature.name: len(feature.labels) for feature in features},
         images=named,
         alpha=ALPHA,
-        near=near,
+        near=NEAR_RANK * _cut(measure),
         warnings=wrong,
     )
     return Inspected(inspection, [looker for _, looker in found], rows, features)
+
+
+def _opened(
+    results: Results, task: str, given: ManifestLike | MultilingualPool | None, measure: str
+) -> tuple[Manifest, Mapping[str, Floats], Callable[[str], Served]]:
+    """Return the texts that were evaluated, numbers that divide them too, and what says how each was served.
+
+    The last takes the name of an encoder.
+    """
+    cut = _cut(measure)
+    near = NEAR_RANK * cut
+    if task == POOL:
+        pool = TextsOfPool(pool_of(results, given), results.request.get("policy", "agnostic"))
+        return pool.data, pool.further(), lambda name: served_in_pool(results, pool, name, measure, near, cut)
+    data = data_of(results, given)
+
+    def serve(name: str) -> Served:
+        queries = asked(results, data, name, measure)
+        return served_in_pairs(results, data, name, queries, near, matching=task != "backretrieval")
+
+    return data, {}, serve
 
 
 def _cut(measure: str) -> int:
