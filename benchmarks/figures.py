@@ -2,15 +2,15 @@
 
     python -m benchmarks.figures        or: make figures
 
-`python -m benchmarks.keep PAGE COMMAND…` keeps what a command prints in docs/results/PAGE.json. The page shows it in
-places between comments: as tables and lines of Markdown, or as commands of xlingual with what they printed.
+`python -m benchmarks.keep PAGE COMMAND…` keeps what a command prints in docs/results/PAGE.json. The page
+shows it in places between comments: as tables and lines of Markdown, or as commands with what they printed.
 
     <!-- tables: mlmme_runs -->
     <!-- end -->
     <!-- output: compare, gate -->
     <!-- end -->
 
-A place has the name of a benchmark, or of a command of xlingual. README's figures are docs/results/readme.json.
+A place has the name of a benchmark, or of a command of xlingual. README's figures: docs/results/readme.json.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ FOLDER = Path("docs/results")
 WIDTH = 120  # columns of a command that stands in a page
 OPENING = re.compile(r"^<!-- (tables|output): ", re.MULTILINE)
 PLACE = re.compile(
-    r"(?P<start><!-- (?P<kind>tables|output): (?P<names>[^\n]+?) -->\n)(?:(?!<!-- ).*\n)*?(?P<end><!-- end -->)"
+    r"(?P<start><!-- (?P<kind>tables|output): (?P<names>[^\n]+?) -->\n)"
+    r"(?:(?!<!-- ).*\n)*?(?P<end><!-- end -->)"
 )
 Block = dict[str, Any]
 Kept = dict[str, tuple[str, list[Block]]]
@@ -128,9 +129,8 @@ def filled(name: str, folder: Path = FOLDER) -> tuple[str, list[str]]:
         missing = [each for each in names if each not in known]
         for each in missing:
             command = f"xlingual {each} …" if place["kind"] == "output" else f"python -m benchmarks {each}"
-            wrong.append(
-                f"{page}: {name}.json has no figures of {each}; run python -m benchmarks.keep {name} {command}"
-            )
+            remedy = f"run python -m benchmarks.keep {name} {command}"
+            wrong.append(f"{page}: {name}.json has no figures of {each}; {remedy}")
         if missing:
             return place[0]
         if place["kind"] == "tables":

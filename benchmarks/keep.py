@@ -8,8 +8,8 @@ the date and the libraries, and the output: tables of Markdown as rows of cells,
 that is run again replaces what it wrote before; one that fails changes nothing.
 
 Where the page has a place for the output of the command, or of a part of it, the output goes there too
-(`benchmarks/figures.py`, `make figures`). Of a command that README shows the verdict is kept: what is printed up to the
-first empty line.
+(`benchmarks/figures.py`, `make figures`). Of a command that README shows the verdict is kept: what is printed
+up to the first empty line.
 
 `--from-page` takes over the tables that stand in a page whose commands take hours, as they were printed by an
 earlier run. They are marked so, under "page", and go once the command is run.
@@ -63,7 +63,7 @@ def verdict(lines: list[str]) -> list[str]:
 
 
 def take_over(page: str, folder: Path = FOLDER) -> Path:
-    """Write the tables outside of places into a page's figures, marked as of an earlier run; return their file."""
+    """Keep the tables outside of places, marked as those of an earlier run; return the file of figures."""
     path = folder / f"{page}.json"
     content = {"schema": SCHEMA, "commands": {}} | read(path)
     lines = PLACE.sub("", page_of(page, folder).read_text("utf-8")).splitlines()

@@ -1,7 +1,7 @@
 """The tables of docs/results/pivot.md, of the runs that docs/results/pivot.json holds.
 
-`python -m benchmarks pivot_tables` prints them, and `make figures` puts each where the page has a place for it. The
-runs are those of `python -m benchmarks.pivot_runs`.
+`python -m benchmarks pivot_tables` prints them, and `make figures` puts each where the page has a
+place for it. The runs are those of `python -m benchmarks.pivot_runs`.
 """
 
 from __future__ import annotations

@@ -96,6 +96,8 @@ def test_everything_is_written(evaluate: Any) -> None:
         "hubs.parquet",
         "occurrences.parquet",
         "worst.parquet",
+        "neighbours.parquet",
+        "answers.parquet",
     }
     assert {path.name for path in Path("out").iterdir()} == names
     assert "wrote out/results.json" in outcome.err and "wrote out/report.html" in outcome.err
@@ -138,7 +140,7 @@ def test_a_second_run_writes_the_same_and_leaves_nothing_of_the_first(evaluate: 
         assert content.pop("timings") and content.pop("run") and content.pop("costs")
     assert second == first
     assert {path.name: path.read_bytes() for path in Path("out").glob("*.parquet")} == tables
-    evaluate("--out", "out", "--views", "loss")
+    evaluate("--out", "out", "--views", "loss", "--no-neighbours")
     assert {path.name for path in Path("out").iterdir()} == {"results.json", "per_query.parquet"}
 
 

@@ -1,4 +1,4 @@
-"""Committed figures come out again on the real data: IKEA's Backretrieval and README's compare, gate and plan."""
+"""Figures come out again on the real data: IKEA's Backretrieval, and README's compare, gate and plan."""
 
 from __future__ import annotations
 

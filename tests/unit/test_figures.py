@@ -1,4 +1,4 @@
-"""Figures of README and the results pages: printed tables become rows, every page has its file, and shows it."""
+"""Figures of README and the results pages: printed tables are rows, every page has its file and shows it."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def test_any_other_number_changes_it(content, data):
     for key in way:
         holder = holder[key]
     value = holder[last]
-    holder[last] = np.nextafter(value, np.inf).item() if isinstance(value, float) else value + 1
+    towards = -np.inf if value > 0 else np.inf  # never beyond the largest number
+    holder[last] = np.nextafter(value, towards).item() if isinstance(value, float) else value + 1
     assert digest_of(changed) != digest_of(content)
 
 

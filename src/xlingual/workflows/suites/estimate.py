@@ -216,7 +216,8 @@ _COLUMNS = (
 
 def _systems(asked: Mapping[str, Any], data: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the encoders and runs by name; an error in place of those that cannot be opened."""
-    languages: Any = getattr(data, "languages", None) or (asked.get("language"),)
+    own = isinstance(data, Manifest | MultilingualPool)
+    languages: Any = data.languages if own else (asked.get("language"),)
     fit = fit_texts_for(data) if isinstance(data, Manifest) else load_fit_texts
     found: dict[str, Encoder | ListSystem | Exception] = {}
     runs = asked.get("runs", ())
