@@ -65,7 +65,7 @@ _NULLABLE = {  # columns that need not have a value in each row
     PER_QUERY: {"item", "retrieved", "retrieved_cluster", "above", "tied"},
     EXAMPLES: {"query_text", "retrieved_text", "query_picture", "retrieved_picture", "similarity", "value"},
     "hubs": {"relevant_to", "text", "errors", "found_by", "picture"},
-    "worst": {"rank_of_best", "relevant", "candidate"},
+    "worst": {"rank_of_best", "relevant", "candidate", "place"},
     "neighbours": {"score"},
     "answers": {"above", "tied"},
 }

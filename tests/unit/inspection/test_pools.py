@@ -247,3 +247,27 @@ def test_kept_or_not_no_number_changes(folder, results):
     assert without.entries == results.entries
     assert without.per_query.equals(results.per_query)
     assert not {"neighbours", "answers"} & set(without.tables)
+
+
+def test_a_search_systems_run_is_looked_at_like_its_encoder(folder, results, tmp_path):
+    pool = MultilingualPool.read(folder)
+    (ranking,) = results.evaluated.rankings("a")
+    lists = list(ranking.lists(12))  # ten wrong ones, and both answers
+    ranks = {
+        query.name: {ranking.candidates[place].name: -float(rank) for rank, place in enumerate(listed)}
+        for query, listed in zip(ranking.queries, lists, strict=True)
+    }
+    found = multilingual_pool(pool, runs={"engine": ranks}, measures="R@10", views="worst", store=None)
+    found.write(tmp_path)  # answers that the run lacks have no place
+    one = inspect_results(Results.read(tmp_path), pool, store=None).found.encoders[0]
+    (of_encoder,) = inspect_results(results, store=None).found.encoders
+    assert (one.n_failed, one.n_queries) == (of_encoder.n_failed, of_encoder.n_queries)
+    by_kind = {kind.kind: kind.n for kind in of_encoder.kinds}
+    unchanged = (
+        "near-duplicate",
+        "context",
+        "own language",
+    )  # the others ask for ranks and scores beyond ten
+    assert {kind.kind: kind.n for kind in one.kinds if kind.kind in unchanged} == {
+        k: by_kind[k] for k in unchanged
+    }

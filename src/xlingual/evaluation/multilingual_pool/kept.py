@@ -58,9 +58,12 @@ class KeptOfQuestions:
         lines = named(found.heads).first(KEPT)
         kept = first_lines(lines.question, KEPT)
         question, candidate = lines.question[kept], lines.candidate[kept]
-        scores = Scores(similarity_of(rows_of(given.questions), rows_of(given.candidates)), found.adjustment)
-        score = np.round(scores(question, candidate), DECIMALS)
-        return Neighbours(question, candidate, lines.above[kept], lines.tied[kept], score)
+        if found.adjustment is None and found.similarity is not None:  # whose vectors are made
+            score = Scores(found.similarity)(question, found.heads.columns.of[candidate])
+        else:
+            both = similarity_of(rows_of(given.questions), rows_of(given.candidates))
+            score = Scores(both, found.adjustment)(question, candidate)
+        return Neighbours(question, candidate, lines.above[kept], lines.tied[kept], np.round(score, DECIMALS))
 
     def tables(self) -> dict[str, pa.Table]:
         """Return the tables `neighbours` and `answers`; of several answers of a question each has a line."""

@@ -43,6 +43,7 @@ class PassCounts:
     adjustment: Adjustment | None  # of the pool's questions and candidates, with a repair of hubs
     screened: int  # pairs scored in float32
     decided: int  # pairs scored in float64
+    similarity: TextSimilarity | None = None  # of questions and columns; None of lists
 
 
 def one_pass(
@@ -95,7 +96,7 @@ def one_pass(
     found = None if heads is None else heads.result(similarity, ranker, adjustment)
     if adjustment is not None:
         adjustment = adjustment.take(candidates=columns.of)
-    return PassCounts(counts, found, adjustment, similarity.screened, similarity.decided)
+    return PassCounts(counts, found, adjustment, similarity.screened, similarity.decided, similarity)
 
 
 @dataclass(frozen=True)
