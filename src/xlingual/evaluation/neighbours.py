@@ -89,9 +89,8 @@ def neighbours_of(
     order = np.argsort(candidate_code, kind="stable")
     size = np.bincount(candidate_code)
     first = np.cumsum(size) - size
-    line, place = spans(
-        first[candidate], np.minimum(size[candidate], k)
-    )  # a vector that more texts share: some of them
+    # of a vector that more texts share: some of them
+    line, place = spans(first[candidate], np.minimum(size[candidate], k))
     line = line[(room := first_lines(query[line], k))]
     text = order[place[room]]
     owner, at = members(query[line], query_code)
