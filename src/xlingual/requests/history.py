@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Quiet
+from xlingual.requests.shared import AsJson, EncodersOfResults, Form, Quiet
 from xlingual.requests.values import Natural, Positive, pair_list
 
 
@@ -26,15 +26,7 @@ class HistoryRequest(Request, frozen=True, kw_only=True):
             otherwise="the first of each task",
         ),
     ] = ()
-    encoders: Annotated[
-        tuple[str, ...],
-        option(
-            "Only this encoder, by its name; repeat for several.",
-            names=("--encoder",),
-            metavar="NAME",
-            otherwise="all",
-        ),
-    ] = ()
+    encoders: EncodersOfResults = ()
     pairs: Annotated[
         tuple[str, ...],
         option(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Keeping, Quiet
+from xlingual.requests.shared import AsJson, EncodersOfResults, Form, Keeping, Quiet
 from xlingual.requests.values import Natural
 
 ResultsFolder: TypeAlias = Annotated[
@@ -30,15 +30,7 @@ class InspectRequest(Request, frozen=True, kw_only=True):
 
     results: ResultsFolder
     manifest: EvaluatedManifest = None
-    encoders: Annotated[
-        tuple[str, ...],
-        option(
-            "An encoder of the results; repeat for several.",
-            names=("--encoder",),
-            metavar="NAME",
-            otherwise="all",
-        ),
-    ] = ()
+    encoders: EncodersOfResults = ()
     measure: Annotated[
         str | None,
         option(

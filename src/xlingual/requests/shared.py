@@ -312,6 +312,17 @@ LogTo: TypeAlias = Annotated[
 ]
 
 
+EncodersOfResults: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "An encoder of the results; repeat for several.",
+        names=("--encoder",),
+        metavar="NAME",
+        otherwise="all",
+    ),
+]
+
+
 class Recording(Record, frozen=True, kw_only=True):
     """Whether and how results are recorded."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Quiet
+from xlingual.requests.shared import AsJson, EncodersOfResults, Form, Quiet
 from xlingual.requests.values import Positive
 
 
@@ -38,15 +38,7 @@ class CiteRequest(Request, frozen=True, kw_only=True):
     command = "cite"
 
     results: Annotated[Path, argument("RESULTS", "A folder of results, as `xlingual evaluate` writes it.")]
-    encoders: Annotated[
-        tuple[str, ...],
-        option(
-            "An encoder of the results; repeat for several.",
-            names=("--encoder",),
-            metavar="NAME",
-            otherwise="all",
-        ),
-    ] = ()
+    encoders: EncodersOfResults = ()
     measure: Annotated[
         str | None, option("The measure, such as R@10.", metavar="NAME", otherwise="the first")
     ] = None
