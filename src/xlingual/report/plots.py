@@ -140,11 +140,15 @@ def plots_of(found: Any) -> dict[str, Plot]:  # noqa: ANN401  (a record of resul
     return plots
 
 
-BY_NAME = ("cost", "how-often-candidates-are-found")  # figures that are asked for by their names
+BY_NAME = (
+    "cost",
+    "how-often-candidates-are-found",
+    "reliability-on-data-sets-left-out",
+)  # figures that are asked for by their names
 
 
 def plot_of(found: Any, name: str | None = None) -> Plot:  # noqa: ANN401  (as above)
-    """Return the figure of a name, or the only one beside those of cost and hubs.
+    """Return the figure of a name, or the only one beside those that are asked for by their names.
 
     Raises InputError that lists the names.
     """

@@ -22,7 +22,7 @@ class Given:
 
 
 @pytest.fixture(scope="module")
-def blocks():
+def results():
     rng = np.random.default_rng(0)
     meaning = rng.standard_normal((N, 6))
     rows = [{"id": f"{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(N)]
@@ -33,9 +33,13 @@ def blocks():
         )
         for name, size in (("good", 0.2), ("poor", 9))
     }
-    results = backretrieval(
+    return backretrieval(
         Manifest.from_rows(rows), encoders, image_encoder=Given("images", images), examples=False, store=None
     )
+
+
+@pytest.fixture(scope="module")
+def blocks(results):
     (section,) = page_of(results).sections[:1]
     return section.blocks
 
@@ -58,3 +62,8 @@ def test_the_part_has_the_diagram_and_the_kinds(blocks):
     tables = [one for one in part.blocks if isinstance(one, Table)]
     assert len(tables[-1].rows) == len(model.fitted().failures)
     assert part not in list(walk(blocks, "terminal"))
+
+
+def test_the_plot_without_a_name_is_still_that_of_the_leaderboard(results):
+    assert results.plot().name == "bkr-r@10"
+    assert results.plot("reliability").name == "reliability-on-data-sets-left-out"
