@@ -1,0 +1,38 @@
+"""Every code block of the tutorials and how-tos runs, in order, and prints what the page shows."""
+
+from pathlib import Path
+
+import pytest
+from tests.pages.blocks import Runner, blocks_of, files_of
+from tests.pages.files import MODELS, write
+
+from xlingual.cli.main import run
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(
+    page for layer in ("tutorials", "how-to") for page in (DOCS / layer).rglob("*.md") if page.stem != "index"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_the_blocks_of_the_page_run(page, tmp_path, monkeypatch, capfd, request):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / ".store"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    needed = files_of(page)
+    write(needed, request.getfixturevalue("checkpoints") if MODELS.keys() & set(needed) else None)
+    capfd.readouterr()
+
+    def printed():
+        found = capfd.readouterr()
+        return found.out + found.err
+
+    runner = Runner(run, printed)
+    for block in blocks_of(page):
+        try:
+            runner.block(block)
+        except Exception as error:
+            pytest.fail(f"{page.name}, line {block.line}: {error}")
