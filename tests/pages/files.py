@@ -26,7 +26,7 @@ def _run(line: str) -> None:
 
 
 def scenes() -> None:
-    """`scenes/`: 80 images with descriptions in English, German and Japanese, as `data scenes` writes them."""
+    """`scenes/`: 80 images with descriptions in English, German and Japanese."""
     _run("data scenes --n 80 --languages en,de,ja --seed 0 --out scenes --quiet")
 
 

@@ -1,4 +1,4 @@
-"""A how-to has at most 600 words, a tutorial or an explanation 1,500; reference, papers, results as they need."""
+"""A how-to has at most 600 words, a tutorial or an explanation 1,500; other pages as they need."""
 
 from pathlib import Path
 
