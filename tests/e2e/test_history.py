@@ -117,3 +117,8 @@ def test_a_gate_needs_a_baseline_or_a_history(shop, capsys):
     )
     assert "is the first run on these conditions" in capsys.readouterr().out
     assert History("h.sqlite").records == []  # only --record writes
+    gate = ["gate", "out/v1", "--margin", "0.05", "--against", "last-passing", "--history", "h.sqlite"]
+    assert run([*gate, "--record", "h.sqlite"]) == 0 and run(gate) == 0
+    assert "no other run that passed" in " ".join(capsys.readouterr().out.split()), (
+        "it is not its own baseline"
+    )

@@ -339,6 +339,29 @@ def test_one_page_over_pools_and_manifests_with_several_tasks(suite: Any, xlingu
     assert {row.encoder for row in read.evaluations[0].numbers} == {"chance"}
 
 
+def test_a_step_is_shown_and_verified_as_its_command_would_be(suite: Any, xlingual: Any) -> None:
+    assert suite(SUITE).code == 0
+    assert json.loads(xlingual("show", "kept/scenes/bkr", "--json").out)["schema"] == "xlingual/results/1"
+    for options in ((), ("--sample", "5"), ("--inputs-only",)):
+        done = xlingual("verify", "kept/scenes/bkr", *options)
+        assert done.code == 0, done.out + done.err
+        assert "step.json" not in done.out
+    assert "xlingual run suite.toml" in xlingual("show", "kept").out
+    done = xlingual("verify", "kept")
+    assert done.code == 3 and "a suite is verified step by step" in " ".join(done.out.split()).replace(
+        "A s", "a s"
+    )
+
+
+def test_init_warns_of_images_that_are_missing(xlingual: Any, work: Path) -> None:
+    write("id,lang,text,image\n1,en,cup,1.png\n1,de,tasse,1.png\n", "shop.csv")
+    done = xlingual("init", "shop.csv", "--out", "shop.toml")
+    assert done.code == 0 and "image files are missing" in done.err
+    assert "--image-encoder vectors:FILE.npy" in done.err
+    done = xlingual("init", "shop.csv", "--image-encoder", "img.npy", "--out", "other.toml")
+    assert done.code == 0 and "missing" not in done.err
+
+
 def test_what_init_writes_can_be_run(xlingual: Any, work: Path) -> None:
     encoders = ("--text-encoder", "good=v/good.{lang}.npy", "--text-encoder", "v/bad.{lang}.npy")
     gate = ("--candidate", "good", "--baseline", "bad")

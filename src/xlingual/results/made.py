@@ -18,6 +18,7 @@ from xlingual.typed import convert
 
 _PROGRAM = "xlingual"
 _MADE_ELSEWHERE = {"model": "xlingual model show DIR describes models"}
+_NO_RESULTS = ("model", "step")  # beside results in a folder: files that hold no numbers of their own
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def made_in(path: str | Path) -> list[Made]:
     found = []
     for file in sorted(path.glob("*.json")):
         content = _content(file)
-        if _schema(content).startswith(f"{_PROGRAM}/") and _schema(content).split("/")[1] != "model":
+        if _schema(content).startswith(f"{_PROGRAM}/") and _schema(content).split("/")[1] not in _NO_RESULTS:
             found.append(_made(file, content))
     if not found:
         hint = f": {_MADE_ELSEWHERE['model']}" if (path / "model.safetensors").exists() else ""

@@ -57,7 +57,7 @@ def last_passing(
                 found = stored_results(db, record.id, str(history))
                 return Reference(_name(record, candidate), encoder, found.only(encoder)), note
             note = note or f"{_called(record)} passed on other conditions ({why})"
-    return None, note or f"{history} has no run that passed a gate of this task and measure"
+    return None, note or f"{history} has no other run that passed a gate of this task and measure"
 
 
 def _counts(one: Entry, encoder: str, queries: Queries, pairs: Sequence[str]) -> bool:

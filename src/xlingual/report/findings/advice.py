@@ -82,8 +82,10 @@ def _choice(
         return [f"{leader.encoder} can be used{purpose}; {beside}."] if judged else []
     if len(level) > 1:
         names = numbers.in_words([row.encoder for row in level], MOST_NAMED)
+        which = "either" if len(level) == 2 else "any"
         return [
-            f"Take any of {names}{purpose}: these {len(level)} are level on this data.{_cost(level, costs)}"
+            f"Take {which} of {names}{purpose}: these {len(level)} are level on this data."
+            f"{_cost(level, costs)}"
         ]
     if any(row.standing == "behind" for row in found):
         best = (

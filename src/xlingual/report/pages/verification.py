@@ -11,6 +11,11 @@ from xlingual.report.blocks import Block, Finding, Page, Section
 from xlingual.report.table import Column, Table
 from xlingual.results.verification import Verification
 
+_WHERE = (
+    "Paths count from the folder in which the command was given, and those of a suite from the folder of its "
+    "file: run verify there."
+)
+
 
 def page(found: Verification, *, title: str | None = None) -> Page:
     """Return the page of a verification."""
@@ -40,6 +45,8 @@ def sentences(found: Verification) -> list[str]:
         names = [one.path for one in found.inputs if one.state == state]
         if names:
             said.append(f"{state.capitalize()}: {numbers.in_words(names, 5)}.")
+    if any(one.state == "missing" and not Path(one.path).is_absolute() and one.note for one in found.inputs):
+        said.append(_WHERE)
     if found.n_different:
         of = f"{numbers.count(found.n_different)} of {numbers.count(found.n_compared)}"
         said.append(f"{of} numbers are others.")

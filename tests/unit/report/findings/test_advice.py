@@ -37,7 +37,7 @@ def test_one_is_plainly_best(made):
 def test_level_ones_are_chosen_by_cost(made):
     rows = [mean(made, "a", 0.4), mean(made, "b", 0.39, 0.01), mean(made, "c", 0.2, 0.2)]
     (found,) = said(made, *rows)
-    assert found.startswith(f"Take any of a and b {TO}: these 2 are level on this data.")
+    assert found.startswith(f"Take either of a and b {TO}: these 2 are level on this data.")
     assert found.endswith("Choose by cost, or evaluate more queries to tell them apart.")
     costs = {name: {"bytes_per_text": size} for name, size in (("a", 4096.0), ("b", 1024.0), ("c", 8.0))}
     assert said(made, *rows, costs=costs)[0].endswith("Choose by cost: b has the smallest vectors.")
