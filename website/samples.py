@@ -90,7 +90,7 @@ def pages() -> dict[str, str]:
     rows = [(f"[{one.name}]({one.name}.html)", one.shows, code(f"xlingual {one.command}")) for one in SAMPLES]
     said = (
         "Reports as the program writes them. All are made of built-in data: images of simple scenes, each "
-        "described in English, German and Japanese by different sentences. The commands below make them again."
+        "described in English, German and Japanese by different sentences. These commands make them again."
     )
     first = "\n".join(f"xlingual {line}" for line in (*DATA, *STUDY))
     return {
