@@ -45,7 +45,7 @@ def keep(page: str, command: list[str], lines: list[str], folder: Path = FOLDER)
         "conventions": CONVENTIONS,
         "python": platform.python_version(),
         "libraries": {name: version(name) for name in LIBRARIES},
-        "output": blocks(verdict(lines) if page == "readme" else lines),
+        "output": blocks(verdict(lines) if command[0] == "xlingual" else lines),
     }
     write_json(path, content)
     return path

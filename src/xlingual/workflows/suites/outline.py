@@ -15,6 +15,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
 from xlingual.errors import InputError, parameter, warn
 from xlingual.images import missing_files
+from xlingual.online import page as address
 from xlingual.tasks import TASKS
 from xlingual.workflows.suites.reading import read_suite
 
@@ -96,7 +97,8 @@ def written(outline: Outline, folder: Path) -> str:
     name = outline.name or name_for(outline.data)
     lines = [
         "# A suite: what `xlingual run` computes; only what changed is computed again.",
-        "# What each key may be: xlingual run --schema suite > suite.schema.json, and docs/suites.md.",
+        f"# What each key may be: {address('reference/suites')}",
+        "# For an editor: xlingual run --schema suite > suite.schema.json",
         "#:schema suite.schema.json",
         "",
         f"title = {_text(name)}",
