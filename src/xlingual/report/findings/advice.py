@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.findings import chance
+from xlingual.report.findings.leads import may_be_luck
 from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER, ENCODER
 from xlingual.tasks import Mark, Task
@@ -88,6 +89,11 @@ def _choice(
             f"{_cost(level, costs)}"
         ]
     if any(row.standing == "behind" for row in found):
+        if may_be_luck(row.behind for row in found):
+            return [
+                f"Use {leader.encoder}{purpose}: it has the best value of these {len(found)} {ENCODER}s, "
+                "though among so many the lead may be luck."
+            ]
         best = (
             "better than the other"
             if len(found) == 2
