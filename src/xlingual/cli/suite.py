@@ -31,7 +31,7 @@ PAGE = "index.html"
 
 def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> int:
     """Run the steps of a suite that are not done, write its page and show it; return what the gates say."""
-    from xlingual.cli.checks import check_folder
+    from xlingual.cli.checks import check_folder, held
     from xlingual.cli.dry_run import show_plan
     from xlingual.workflows.suites.reading import read_suite
 
@@ -48,7 +48,7 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
             show_plan(suite, chosen)
             return DONE
         hint = "finished steps are kept: the same command goes on from there"
-        with interruption.explained(lambda: hint):
+        with interruption.explained(lambda: hint), held(suite.out, f"xlingual run {request.file}"):
             done = _compute(suite, chosen)
             found = _page(suite, done, request, own)
             if history is not None:
