@@ -28,7 +28,7 @@ from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.requests.shared import EvaluationOutput, Output
-from xlingual.tasks import TASKS, Task, load
+from xlingual.tasks import TASKS, Task, full_name, load
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
@@ -45,7 +45,7 @@ class Evaluations(Tasks):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a task's name or short name."""
-        task = TASKS.get(self.full_name(cmd_name))
+        task = TASKS.get(full_name(cmd_name))
         if task is None:
             return None
         request = load(task.request)

@@ -17,6 +17,7 @@ from xlingual.results.tables import PER_QUERY, file_of, read_tables
 from xlingual.typed import convert
 
 _PROGRAM = "xlingual"
+_OF_NO_RESULT = ("model", "step")  # kinds of files that lie beside results
 _MADE_ELSEWHERE = {"model": "xlingual model show DIR describes models"}
 
 
@@ -31,6 +32,7 @@ class Made:
     request: Mapping[str, Any]
     run: Mapping[str, Any]
     provenance: Provenance | None
+    whole: bool = True  # False: a table that belongs to it is missing
 
     @property
     def kind(self) -> str:
@@ -58,7 +60,8 @@ def made_in(path: str | Path) -> list[Made]:
     found = []
     for file in sorted(path.glob("*.json")):
         content = _content(file)
-        if _schema(content).startswith(f"{_PROGRAM}/") and _schema(content).split("/")[1] != "model":
+        schema = _schema(content)
+        if schema.startswith(f"{_PROGRAM}/") and schema.split("/")[1] not in _OF_NO_RESULT:
             found.append(_made(file, content))
     if not found:
         hint = f": {_MADE_ELSEWHERE['model']}" if (path / "model.safetensors").exists() else ""
@@ -101,7 +104,9 @@ def _made(path: Path, content: Any) -> Made:  # noqa: ANN401
         None if given is None else convert(given, Provenance, where=f"{path}, provenance", remedy=remedy)
     )
     digest, reason = _digest(path, content)
-    return Made(path, schema, digest, reason, parts.get("request", {}), parts.get("run", {}), provenance)
+    whole = schema.split("/")[1] != "results" or (path.parent / file_of(PER_QUERY)).exists()
+    asked, run = parts.get("request", {}), parts.get("run", {})
+    return Made(path, schema, digest, reason, asked, run, provenance, whole)
 
 
 def _digest(path: Path, content: Mapping[str, Any]) -> tuple[str | None, str]:

@@ -16,7 +16,7 @@ from xlingual.results.document import remedy
 from xlingual.results.evaluation import ResultsFile
 from xlingual.results.history import Recorded
 from xlingual.results.views import tagged
-from xlingual.tasks import TASKS
+from xlingual.tasks import full_name, spelled
 from xlingual.typed import convert
 
 _DATA = ("manifest", "pool", "files", "qrels")  # fields of requests that name data
@@ -74,8 +74,8 @@ def chains(
     if not ordered:
         raise InputError(f"no record of {path} has a label: record with --label, or order them by time")
     found: dict[tuple[str, str, str], list[Findings]] = {}
-    task = None if task is None else _full_name(task)
     known: dict[str, list[str]] = {}  # task → measures
+    wanted = None if task is None else full_name(task)
     for one in ordered:
         content = documents[one.id]
         rows = {name: [tagged(row) for row in content[name]] for name in ("results", "summary")}
@@ -83,17 +83,11 @@ def chains(
         for of_task, own in _measures(read).items():
             known[of_task] = list(dict.fromkeys([*known.get(of_task, ()), *own]))
             for name in [name for name in own if name in measures] if measures else own[:1]:
-                if task in (None, of_task):
+                if wanted in (None, of_task):
                     key = of_task, name, data_name(content)
                     found.setdefault(key, []).append(_findings(one, read, of_task, name))
     _check(known, task, measures)
     return [Chain(*key, tuple(part)) for key, own in found.items() for part in _apart(own)]
-
-
-def _full_name(task: str) -> str:
-    """Return the name of a task; its short names stand for it in any letter case."""
-    short = {word: one.name for one in TASKS.values() for word in one.short}
-    return short.get(task.lower(), task)
 
 
 def data_name(content: Mapping[str, Any]) -> str:
@@ -150,18 +144,14 @@ def _apart(found: Sequence[Findings]) -> list[list[Findings]]:
     return [[found[place] for place in places] for places in made]
 
 
-def _spelled(tasks: Iterable[str]) -> list[str]:
-    """Return the names of tasks, short ones too."""
-    return [word for name in tasks for word in (name, *(TASKS[name].short if name in TASKS else ()))]
-
-
 def _check(known: Mapping[str, Sequence[str]], task: str | None, measures: Sequence[str]) -> None:
-    if task is not None and task not in known:
+    if task is not None and full_name(task) not in known:
+        names = spelled(known)
         raise InputError(
-            f"no results of the task {task!r}.{did_you_mean(task, _spelled(known))} Tasks: "
-            f"{listed(_spelled(known), 20)}"
+            f"no results of the task {task!r}.{did_you_mean(task, names)} Tasks: {listed(names, 20)}"
         )
-    have = [name for of, names in known.items() if task in (None, of) for name in names]
+    wanted = None if task is None else full_name(task)
+    have = [name for of, names in known.items() if wanted in (None, of) for name in names]
     for name in measures:
         if name not in have:
             raise InputError(
