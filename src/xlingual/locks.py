@@ -71,8 +71,8 @@ def _locked(path: Path, folder: Path) -> int:
                 holder = _holder(file)
                 os.close(file)
                 raise InputError(
-                    f"{folder} is being written by {holder}: wait until it has ended, or choose another folder "
-                    f"({parameter('out')})"
+                    f"{folder} is being written by {holder}: wait until it has ended, or choose another "
+                    f"folder ({parameter('out')})"
                 ) from error
         if _is(file, path):
             return file

@@ -45,8 +45,7 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
         chosen = suite.chosen(request.only)
         check_folder(suite.out)
         if request.dry_run:
-            show_plan(suite, chosen)
-            return DONE
+            return show_plan(suite, chosen)
         hint = "finished steps are kept: the same command goes on from there"
         with interruption.explained(lambda: hint), held(suite.out, f"xlingual run {request.file}"):
             done = _compute(suite, chosen)

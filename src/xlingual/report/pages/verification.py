@@ -49,7 +49,7 @@ def sentences(found: Verification) -> list[str]:
 
 
 def _begun(sentence: str) -> str:
-    """Return a sentence with a capital letter, but for the name of a file or an option that it begins with."""
+    """Return a sentence with a capital letter, unless it begins with the name of a file or an option."""
     first = sentence.split(maxsplit=1)[0]
     return f"{sentence[0].upper()}{sentence[1:]}" if first.isalpha() else sentence
 

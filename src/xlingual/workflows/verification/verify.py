@@ -45,7 +45,7 @@ def verify(path: str | Path, replay: Replay, wanted: Wanted = Wanted()) -> list[
         InputError: there is no file of results, or a sample cannot be drawn of it.
 
     """
-    found = []
+    found: list[Verification] = []
     for made in made_in(path):
         if made.kind == "suite":
             found += _of_suite(made, replay, wanted)
@@ -55,7 +55,7 @@ def verify(path: str | Path, replay: Replay, wanted: Wanted = Wanted()) -> list[
 
 
 def _of_suite(made: Made, replay: Replay, wanted: Wanted) -> Iterator[Verification]:
-    """Yield what became of the results of each step of a suite; those that have no sample are verified whole."""
+    """Yield what became of each step of a suite; results that have no sample are verified whole."""
     suite = Suite.read(made.path)
     for part in (*suite.evaluations, *suite.comparisons, *suite.gates):
         folder = made.path.parent / part.folder
