@@ -139,8 +139,8 @@ def _sentences(plan: _Plan, count: int) -> list[str]:
     ]
     if plan.unknown:
         found.append(
-            f"The time of {numbers.in_words(list(plan.unknown))} comes on top: an encoder's speed is not known "
-            "before its first run."
+            f"The time of {numbers.in_words(list(plan.unknown))} comes on top: the first run shows how fast "
+            "an encoder is."
         )
     if plan.failing:
         found.append(f"{numbers.in_words(plan.failing)} cannot be computed: see below.")

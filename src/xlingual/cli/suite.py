@@ -14,7 +14,7 @@ from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
 from xlingual.cli.outcome import check_recording
 from xlingual.errors import InputError
 from xlingual.report import numbers
-from xlingual.requests import signed
+from xlingual.requests import signed, values
 from xlingual.requests.shared import Recording
 from xlingual.requests.suite import RunRequest
 from xlingual.results.gate import FAIL, UNDECIDED
@@ -44,6 +44,7 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
         suite = read_suite(content, str(request.file), out=out, over=over)
         chosen = suite.chosen(request.only)
         check_folder(suite.out)
+        _check_data(chosen)
         if request.dry_run:
             return show_plan(suite, chosen)
         hint = "finished steps are kept: the same command goes on from there"
@@ -55,6 +56,21 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
     named = {step.name for step in chosen}
     outcomes = {one.outcome for one in found.gates if f"{one.data}/{one.task}/gates/{one.name}" in named}
     return NO if FAIL in outcomes else UNKNOWN if UNDECIDED in outcomes else DONE
+
+
+def _check_data(steps: Sequence[Step]) -> None:
+    """Refuse data that are not there before the first step is computed."""
+    from xlingual.workflows.suites.reading import DATA
+
+    for step in steps:
+        asked = values(step.request)
+        for name in DATA:
+            given = asked.get(name)
+            for path in given if isinstance(given, tuple | list) else [given]:
+                if isinstance(path, Path) and not path.exists():
+                    raise InputError(
+                        f"[data.{step.data}]: {name} {path}: no such file or folder, in {Path.cwd()}"
+                    )
 
 
 def _setting(text: str) -> tuple[str, Any]:

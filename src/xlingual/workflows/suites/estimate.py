@@ -140,8 +140,9 @@ class Estimator:
             free = encoder.by_number or encoder.depends_on_batch or not isinstance(encoder, Wrapped)
             if not free:
                 return Encoding(name, len(batch), 0, self._time(name, len(batch)))
-            counted = isinstance(batch, Texts) and encoder.depends_on_batch
-            letters = sum(len(text) for text in batch.text) if counted else 0  # type: ignore[union-attr]
+            letters = 0
+            if isinstance(batch, Texts) and encoder.depends_on_batch:
+                letters = sum(len(text) for text in batch.text)
             return Encoding(name, 0, len(batch), fitting + self.pace * times.LETTER * letters)
         try:
             keys, identity = row_keys(encoder, batch), encoder.identity
