@@ -67,9 +67,11 @@ def _check_data(steps: Sequence[Step]) -> None:
         for name in DATA:
             given = asked.get(name)
             for path in given if isinstance(given, tuple | list) else [given]:
-                if isinstance(path, Path) and not path.exists():
+                local = isinstance(path, Path) and not set(":=*") & set(str(path))
+                if local and not path.exists():
                     raise InputError(
-                        f"[data.{step.data}]: {name} {path}: no such file or folder, in {Path.cwd()}"
+                        f"[data.{step.data}]: {name} {path}: no such file or folder; paths count from "
+                        f"{Path.cwd()}"
                     )
 
 
