@@ -67,8 +67,9 @@ def _check_data(steps: Sequence[Step]) -> None:
         for name in DATA:
             given = asked.get(name)
             for path in given if isinstance(given, tuple | list) else [given]:
-                local = isinstance(path, Path) and not set(":=*") & set(str(path))
-                if local and not path.exists():
+                if not isinstance(path, Path) or set(":=*") & set(str(path)):  # on the net, or a pattern
+                    continue
+                if not path.exists():
                     raise InputError(
                         f"[data.{step.data}]: {name} {path}: no such file or folder; paths count from "
                         f"{Path.cwd()}"
