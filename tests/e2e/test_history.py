@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -141,7 +143,7 @@ def test_another_encoder_of_results_that_passed_is_compared_with_it(shop, capsys
 def test_a_history_that_cannot_be_written_is_refused_before_any_work(shop, capsys, monkeypatch):
     assert shop("v1", 0.1, *recorded("v1")) == 0
     capsys.readouterr()
-    monkeypatch.setattr("os.access", lambda path, mode: not str(path).endswith("h.sqlite"))
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK or path != Path("h.sqlite"))
     assert shop("v2", 0.1, *recorded("v2")) == 2
     assert "h.sqlite is read-only" in capsys.readouterr().err
     assert run(["history", "h.sqlite", "--quiet"]) == 0

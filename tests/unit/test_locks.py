@@ -25,9 +25,12 @@ with writing_alone(Path("out"), "xlingual run other.toml"):
 
 
 def test_a_folder_has_one_writer_and_who_that_is_is_said(tmp_path: Path) -> None:
-    with writing_alone(tmp_path, "xlingual run a.toml"), pytest.raises(InputError) as refused:
-        with writing_alone(tmp_path, "xlingual run b.toml"):
-            pytest.fail("two writers")
+    with (
+        writing_alone(tmp_path, "xlingual run a.toml"),
+        pytest.raises(InputError) as refused,
+        writing_alone(tmp_path, "xlingual run b.toml"),
+    ):
+        pytest.fail("two writers")
     assert f"being written by xlingual run a.toml (process {os.getpid()} on" in str(refused.value)
     with writing_alone(tmp_path, "again"):
         assert (tmp_path / NAME).is_file()
@@ -39,9 +42,9 @@ def test_a_process_that_is_killed_blocks_nobody(tmp_path: Path, monkeypatch: pyt
     variables = os.environ | {"PYTHONPATH": str(Path(package.__file__).parents[1])}
     with subprocess.Popen([sys.executable, "-c", _HOLDS], env=variables, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None and other.stdout.readline().strip() == b"held"
-        with pytest.raises(InputError, match=rf"other.toml \(process {other.pid} on"):
-            with writing_alone(Path("out"), "mine"):
-                pytest.fail("two writers")
+        said = rf"other.toml \(process {other.pid} on"
+        with pytest.raises(InputError, match=said), writing_alone(Path("out"), "mine"):
+            pytest.fail("two writers")
         other.send_signal(signal.SIGKILL)
         other.wait()
     assert Path("out", NAME).is_file()  # what is left of it
