@@ -334,8 +334,8 @@ def test_a_file_that_is_no_suite_says_what_it_may_be(xlingual: Any, work: Path) 
 
 
 def test_one_word_names_the_task_of_a_suite(suite: Any) -> None:
-    text = SUITE.partition("[tasks.bkr]")[0].replace("title", 'tasks = "xlr"\ntitle')
-    assert computed(suite(text)) == ["scenes/xlr"]
+    text = SUITE.partition("[tasks.bkr]")[0].replace("title", 'tasks = "bkr"\ntitle')
+    assert computed(suite(text)) == ["scenes/bkr"]
 
 
 def test_one_run_writes_a_folder_at_a_time(suite: Any, xlingual: Any) -> None:
