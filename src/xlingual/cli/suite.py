@@ -44,9 +44,9 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
         suite = read_suite(content, str(request.file), out=out, over=over)
         chosen = suite.chosen(request.only)
         check_folder(suite.out)
-        _check_data(chosen)
         if request.dry_run:
             return show_plan(suite, chosen)
+        _check_data(chosen)
         hint = "finished steps are kept: the same command goes on from there"
         with interruption.explained(lambda: hint), held(suite.out, f"xlingual run {request.file}"):
             done = _compute(suite, chosen)
