@@ -5,6 +5,7 @@ Ranking follows the formulas of docs/scale.md; all else was measured on `example
 
 from __future__ import annotations
 
+import os
 import time
 
 START = 4.0  # seconds for a run: loading libraries, digests of files, the page over all
@@ -26,10 +27,14 @@ _COUNTED, _TOOK = 1_000_000, 0.083  # steps of a loop, and seconds that they too
 
 def pace() -> float:
     """Return how many times as long as there the same work takes here and now, beside what else runs."""
-    begun, total = time.perf_counter(), 0
+    begun, own, total = time.perf_counter(), time.process_time(), 0
     for number in range(_COUNTED):
         total += number * number % 7
-    return (time.perf_counter() - begun) / _TOOK
+    wall, own = time.perf_counter() - begun, time.process_time() - own
+    if not hasattr(os, "getloadavg"):  # Windows
+        return wall / _TOOK
+    waiting = (os.getloadavg()[0] + 1.0) / (os.cpu_count() or 1)  # processes of the last minute, and this one
+    return max(1.0, waiting) * own / _TOOK
 
 
 def ranking(pairs: float, encoders: int, *, by_images: bool) -> float:
