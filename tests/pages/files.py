@@ -109,7 +109,9 @@ def exports() -> None:
     hits = [{"_id": sku, "_source": {"embedding": vector}} for sku, vector in rows]
     Path("elasticsearch.json").write_text("\n".join(map(json.dumps, hits)))
     with Path("pgvector.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([["sku", "embedding"], *([sku, json.dumps(vector)] for sku, vector in rows)])
+        csv.writer(file).writerows(
+            [["sku", "embedding"], *([sku, json.dumps(vector)] for sku, vector in rows)]
+        )
 
 
 def word_vectors() -> None:
