@@ -1,4 +1,4 @@
-"""The recipes of docs/how-to/encoders/use-vectors.md for exports of vector databases, run on small ones of their formats."""
+"""The recipes of how-to/encoders/use-vectors.md for exports of vector databases, run on small exports."""
 
 import csv
 import json

@@ -1,6 +1,7 @@
 """What a step would take: texts that are to be encoded, pairs that are ranked, time, memory and cost.
 
-Data are read and the store is asked; no model is loaded. The formulas are those of docs/explanation/growth.md.
+Data are read and the store is asked; no model is loaded. The formulas are those of
+docs/explanation/growth.md.
 """
 
 from __future__ import annotations
