@@ -14,16 +14,9 @@ INDEX, PYTHON, SERVICES, BASELINES = (
 )
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-def test_the_page_has_a_row_for_every_scheme(name):
-    scheme = SCHEMES[name]
-    rows = [
-        line.split("|")
-        for line in INDEX.partition("## Specs")[0].splitlines()
-        if re.match(r"\| `[\w-]+:", line)
-    ]
-    (row,) = [row for row in rows if re.search(rf"`{name}:", row[1])]
-    assert row[2].strip() == ", ".join(scheme.takes)
+def test_the_page_has_every_scheme():
+    table = INDEX.partition("## Specs")[0]
+    assert set(re.findall(r"`([\w-]+):`", table)) == set(SCHEMES)
 
 
 def test_the_page_has_the_weights_of_pixels():
@@ -37,10 +30,10 @@ def test_the_page_has_the_rates_of_tokens():
 
 
 def test_the_page_has_all_that_an_object_may_offer():
-    table = PYTHON.partition("| attribute or method |")[2].partition("\n\n")[0]
-    offered = set(
-        re.findall(r"`(\w+)(?:\(\w*\))?`", "".join(row.split("|")[1] for row in table.split("\n")[2:]))
-    )
+    section = PYTHON.partition("| attribute or method |")[2].partition("The object is taken")[0]
+    first = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
+    others = section.partition("It may also have")[2]
+    offered = set(re.findall(r"`(\w+)(?:\(\w*\))?`", others.replace("`Encoder`", "") + "".join(first)))
     assert offered - {"identity", "name"} == ABILITIES - {"has_own_identity", "has_estimate"}
 
 
