@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from xlingual.cli import screen
 from xlingual.cli.answering import answer, named_command, request_of
 from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
 from xlingual.cli.from_request import command
+from xlingual.cli.wording import in_options
 from xlingual.errors import InputError
 from xlingual.requests import leaves
 from xlingual.requests.verifying import VerifyRequest
@@ -38,8 +41,12 @@ def verify(request: VerifyRequest) -> int:
         found = [verify_claim(request.result, request.within, _replay, wanted)]
     else:
         found = verified(request.result, _replay, wanted)
-    for one in found:
-        screen.show(one, request)
+    found = [replace(one, problems=list(map(in_options, one.problems))) for one in found]
+    if screen.as_json(request) and len(found) > 1:
+        screen.print_json({"files": [one.to_dict() for one in found]})
+    else:
+        for one in found:
+            screen.show(one, request)
     return max((_CODES[one.outcome] for one in found), key=(DONE, UNKNOWN, NO).index)
 
 

@@ -32,6 +32,7 @@ class Made:
     request: Mapping[str, Any]
     run: Mapping[str, Any]
     provenance: Provenance | None
+    whole: bool = True  # False: a table that belongs to it is missing
 
     @property
     def kind(self) -> str:
@@ -102,7 +103,9 @@ def _made(path: Path, content: Any) -> Made:  # noqa: ANN401
         None if given is None else convert(given, Provenance, where=f"{path}, provenance", remedy=remedy)
     )
     digest, reason = _digest(path, content)
-    return Made(path, schema, digest, reason, parts.get("request", {}), parts.get("run", {}), provenance)
+    whole = schema.split("/")[1] != "results" or (path.parent / file_of(PER_QUERY)).exists()
+    asked, run = parts.get("request", {}), parts.get("run", {})
+    return Made(path, schema, digest, reason, asked, run, provenance, whole)
 
 
 def _digest(path: Path, content: Mapping[str, Any]) -> tuple[str | None, str]:

@@ -40,14 +40,14 @@ def last_passing(
         for one in results.entries
         if _counts(one, member.encoder, queries, pairs)
     }
-    itself = digest_of(results), dated(results)
+    itself = digest_of(results), dated(results), member.encoder
     with reading(history) as db:
         passed = [
             (record, gate.encoder)
             for record in reversed(recorded(db))
             for gate in reversed(record.gates)
             if (gate.outcome, gate.task, gate.measure) == (PASS, queries.task, queries.measure)
-            and (record.digest, record.date) != itself
+            and (record.digest, record.date, gate.encoder) != itself
         ]
         passed.sort(key=lambda one: one[1] != member.encoder)  # stable: the latest first
         note = None

@@ -38,7 +38,7 @@ def sentences(found: Verification) -> list[str]:
     }[found.outcome]
     if found.claim is not UNSET and found.outcome == "different" and found.problems:
         head = f"DIFFERENT: the claim is not what {found.path} says."
-    said = [head, *(f"{problem[0].upper()}{problem[1:]}." for problem in found.problems)]
+    said = [head, *(f"{_begun(problem)}." for problem in found.problems)]
     if found.claim is not UNSET and found.outcome in ("equal", "unchanged"):
         said.append("The claim is what the result says.")
     for state in ("changed", "missing"):
@@ -53,6 +53,12 @@ def sentences(found: Verification) -> list[str]:
     if found.versions and found.outcome != "unchanged":
         said.append(f"Versions have changed: {'; '.join(found.versions)}.")
     return said
+
+
+def _begun(sentence: str) -> str:
+    """Return a sentence with a capital letter, unless it begins with the name of a file or an option."""
+    first = sentence.split(maxsplit=1)[0]
+    return f"{sentence[0].upper()}{sentence[1:]}" if first.isalpha() else sentence
 
 
 def _of_what(found: Verification) -> str:
