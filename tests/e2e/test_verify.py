@@ -212,6 +212,23 @@ def test_a_suite_is_verified_step_by_step(result: Any, work: Path) -> None:
     assert result("verify", "kept").code == 1
 
 
+def test_a_suite_that_writes_beside_its_folder_is_verified_from_anywhere(
+    result: Any, work: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("plans").mkdir()
+    Path("a-plan").mkdir()  # comes first and has none of the inputs
+    Path("plans/suite.toml").write_text(
+        'out = "../kept"\n[encoders]\ngood = "../v/good.{lang}.npy"\n'
+        '[data.s]\nmanifest = "../s"\npairs = "en-de"\n[tasks.xlr]\n'
+    )
+    assert result("run", "plans/suite.toml", "--set", "threads=1").code == 0
+    kept = Path("kept").absolute()
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert result("verify", str(kept)).code == 0
+    claim = result("cite", str(kept / "s/xlr")).out.splitlines()[0]
+    assert result("verify", claim, "--in", str(kept)).code == 0
+
+
 def test_files_alone(result: Any, work: Path) -> None:
     done = result("verify", "r", "--inputs-only")
     assert done.code == 0 and done.out.strip().startswith("UNCHANGED") and "Nothing was computed" in done.out

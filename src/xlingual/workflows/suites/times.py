@@ -1,6 +1,6 @@
 """How long the parts of a step take: measured once on one core, and scaled by what this machine does now.
 
-Ranking follows the formulas of docs/explanation/growth.md; all else was measured on `examples/suite.toml` and the demo.
+Ranking follows docs/explanation/growth.md; all else was measured on `examples/suite.toml` and the demo.
 """
 
 from __future__ import annotations

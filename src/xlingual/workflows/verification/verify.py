@@ -118,12 +118,25 @@ def _from_its_folder(made: Made, replay: Replay, wanted: Wanted) -> Verification
 
 
 def _base(made: Made) -> Path:
-    """Return the folder in which the command was given: that from which `--out` leads to the file."""
+    """Return the folder in which the command was given: one from which `--out` leads to the file.
+
+    Where `--out` begins with `..`, as in a suite that writes beside its folder, several folders are such:
+    the first that has one of the inputs counts.
+    """
     given, folder = Path(str(made.run.get("out", ""))), made.path.absolute().parent
-    depth = len(given.parts)
-    if depth and not given.is_absolute() and ".." not in given.parts and folder.parts[-depth:] == given.parts:
-        return Path(*folder.parts[:-depth])
-    return Path.cwd()
+    up = sum(part == ".." for part in given.parts)
+    down = given.parts[up:]
+    leads = bool(down) and not given.is_absolute() and ".." not in down and folder.parts[-len(down) :] == down
+    if not leads:
+        return Path.cwd()
+    root = Path(*folder.parts[: -len(down)])
+    if not up:
+        return root
+    known = made.provenance
+    named = [one.path for one in known.inputs] + [one.path for one in known.derived_from] if known else []
+    paths = [path for path in named if isinstance(path, str)]
+    beside = (path for path in sorted(root.glob("/".join("*" * up))) if path.is_dir())
+    return next((path for path in beside if any((path / one).exists() for one in paths)), Path.cwd())
 
 
 def _verified(made: Made, replay: Replay, wanted: Wanted) -> Verification:
