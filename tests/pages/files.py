@@ -15,6 +15,7 @@ import numpy as np
 from tests.e2e.squads import write_squad
 
 from xlingual.cli.main import run
+from xlingual.demo_data.scenes import scene_rows
 
 COLOURS = {"red": "rot", "blue": "blau", "green": "grün", "white": "weiß", "black": "schwarz"}
 NOUNS = {"chair": "Stuhl", "lamp": "Lampe", "table": "Tisch", "box": "Kiste", "shelf": "Regal", "bed": "Bett"}
@@ -74,6 +75,16 @@ def pool() -> None:
     _run("data squad-to-pool xquad_r --train 0.5 --out pool --quiet")
 
 
+def crossmodal() -> None:
+    """`crossmodal/`: forty images with captions in English and German, in the format of Crossmodal-3600."""
+    Path("crossmodal/images").mkdir(parents=True)
+    with Path("crossmodal/captions.jsonl").open("w", encoding="utf-8") as file:
+        for item in scene_rows(40, ["en", "de"], seed=0):
+            Path(f"crossmodal/images/{item.id}.jpg").write_bytes(item.image)
+            captions = {lang: {"caption": [text]} for lang, text in item.texts.items()}
+            file.write(json.dumps({"image/key": item.id} | captions) + "\n")
+
+
 def results() -> None:
     """`out/old` and `out/new`: Backretrieval of the two encoders of `vectors/` on products.csv."""
     products()
@@ -86,7 +97,7 @@ def results() -> None:
         )
 
 
-FILES = {make.__name__: make for make in (scenes, products, vectors, squad, pool, results)}
+FILES = {make.__name__: make for make in (scenes, products, vectors, squad, pool, crossmodal, results)}
 
 
 def shifted() -> None:
