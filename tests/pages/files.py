@@ -6,6 +6,7 @@ A page names what it needs in `<!-- files: NAME, NAME -->`. The functions write 
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -73,6 +74,47 @@ def pool() -> None:
     _run("data squad-to-pool xquad_r --train 0.5 --out pool --quiet")
 
 
+def shop() -> None:
+    """`shop/`: a retrieval folder of sixty products and thirty queries, graded, in English and German.
+
+    `old.trec` and `new.trec`: results of two search engines, which read one language and both.
+    """
+    names = {"en": (list(COLOURS), list(NOUNS)), "de": (list(COLOURS.values()), list(NOUNS.values()))}
+    kinds = [(i, j) for i in range(len(COLOURS)) for j in range(len(NOUNS))]
+    for language, (colours, nouns) in names.items():
+        folder = Path("shop", language)
+        (folder / "qrels").mkdir(parents=True)
+        queries, corpus, judged = [], [], ["query-id\tcorpus-id\tscore"]
+        for query, (i, j) in enumerate(kinds):
+            queries.append({"_id": f"q{query}", "text": f"{colours[i]} {nouns[j]}"})
+            for k, place in enumerate(PLACES if language == "en" else PLACES.values()):
+                text = f"{nouns[j]} {place}, {colours[i]}"
+                corpus.append({"_id": f"p{2 * query + k}", "title": "", "text": text})
+            for other, (a, b) in enumerate(kinds):
+                if i == a or j == b:
+                    grade = 2 if other == query else int(j == b)
+                    judged += [f"q{query}\tp{2 * other + k}\t{grade}" for k in range(2)]
+        (folder / "qrels" / "test.tsv").write_text("\n".join(judged) + "\n", encoding="utf-8")
+        for name, lines in (("queries", queries), ("corpus", corpus)):
+            path = folder / f"{name}.jsonl"
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    rng = np.random.default_rng(2)
+    for engine, other in (("old", 0.2), ("new", 0.8)):
+        with Path(f"{engine}.trec").open("w", encoding="utf-8") as file:
+            for language in names:
+                for query, (i, j) in enumerate(kinds):
+                    found = {
+                        f"{tag}:p{2 * c + k}": ((i == a) + 2 * (j == b)) * (1 if tag == language else other)
+                        + 0.9 * rng.random()
+                        for tag in names
+                        for c, (a, b) in enumerate(kinds)
+                        for k in range(2)
+                    }
+                    best = sorted(found, key=found.__getitem__, reverse=True)[:20]
+                    for rank, name in enumerate(best, 1):
+                        file.write(f"{language}:q{query} Q0 {name} {rank} {found[name]:.6f} {engine}\n")
+
+
 def results() -> None:
     """`out/old` and `out/new`: Backretrieval of the two encoders of `vectors/` on products.csv."""
     products()
@@ -85,7 +127,7 @@ def results() -> None:
         )
 
 
-FILES = {make.__name__: make for make in (scenes, products, vectors, squad, pool, results)}
+FILES = {make.__name__: make for make in (scenes, products, vectors, squad, pool, shop, results)}
 
 
 def model(kind: str, name: str) -> Callable[[Callable[[str], Path]], None]:
