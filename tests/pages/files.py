@@ -6,6 +6,7 @@ A page names what it needs in `<!-- files: NAME, NAME -->`. The functions write 
 from __future__ import annotations
 
 import csv
+import inspect
 import json
 import shutil
 from collections.abc import Callable, Sequence
@@ -85,6 +86,47 @@ def crossmodal() -> None:
             file.write(json.dumps({"image/key": item.id} | captions) + "\n")
 
 
+def shop() -> None:
+    """`shop/`: a retrieval folder of sixty products and thirty queries, graded, in English and German.
+
+    `old.trec` and `new.trec`: results of two search engines, which read one language and both.
+    """
+    names = {"en": (list(COLOURS), list(NOUNS)), "de": (list(COLOURS.values()), list(NOUNS.values()))}
+    kinds = [(i, j) for i in range(len(COLOURS)) for j in range(len(NOUNS))]
+    for language, (colours, nouns) in names.items():
+        folder = Path("shop", language)
+        (folder / "qrels").mkdir(parents=True)
+        queries, corpus, judged = [], [], ["query-id\tcorpus-id\tscore"]
+        for query, (i, j) in enumerate(kinds):
+            queries.append({"_id": f"q{query}", "text": f"{colours[i]} {nouns[j]}"})
+            for k, place in enumerate(PLACES if language == "en" else PLACES.values()):
+                text = f"{nouns[j]} {place}, {colours[i]}"
+                corpus.append({"_id": f"p{2 * query + k}", "title": "", "text": text})
+            for other, (a, b) in enumerate(kinds):
+                if i == a or j == b:
+                    grade = 2 if other == query else int(j == b)
+                    judged += [f"q{query}\tp{2 * other + k}\t{grade}" for k in range(2)]
+        (folder / "qrels" / "test.tsv").write_text("\n".join(judged) + "\n", encoding="utf-8")
+        for name, lines in (("queries", queries), ("corpus", corpus)):
+            path = folder / f"{name}.jsonl"
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    rng = np.random.default_rng(2)
+    for engine, other in (("old", 0.2), ("new", 0.8)):
+        with Path(f"{engine}.trec").open("w", encoding="utf-8") as file:
+            for language in names:
+                for query, (i, j) in enumerate(kinds):
+                    found = {
+                        f"{tag}:p{2 * c + k}": ((i == a) + 2 * (j == b)) * (1 if tag == language else other)
+                        + 0.9 * rng.random()
+                        for tag in names
+                        for c, (a, b) in enumerate(kinds)
+                        for k in range(2)
+                    }
+                    best = sorted(found, key=found.__getitem__, reverse=True)[:20]
+                    for rank, name in enumerate(best, 1):
+                        file.write(f"{language}:q{query} Q0 {name} {rank} {found[name]:.6f} {engine}\n")
+
+
 def results() -> None:
     """`out/old` and `out/new`: Backretrieval of the two encoders of `vectors/` on products.csv."""
     products()
@@ -95,9 +137,6 @@ def results() -> None:
             f"--text-encoder vectors/{model}.{{lang}}.npy "
             f"--image-encoder vectors:vectors/images.npy --out out/{model} --quiet"
         )
-
-
-FILES = {make.__name__: make for make in (scenes, products, vectors, squad, pool, crossmodal, results)}
 
 
 def shifted() -> None:
@@ -154,7 +193,10 @@ def catalogue() -> None:
         np.save(f"titles.{lang}.npy", (meaning + 0.7 * rng.normal(size=meaning.shape)).astype("float32"))
 
 
-FILES |= {make.__name__: make for make in (shifted, exports, word_vectors, catalogue)}
+def makers() -> dict[str, Callable[[], None]]:
+    """Return what makes files, by name: the functions above whose text begins with the files they write."""
+    found = {name: made for name, made in globals().items() if inspect.isfunction(made)}
+    return {name: made for name, made in found.items() if (made.__doc__ or "").startswith("`")}
 
 
 def model(kind: str, name: str) -> Callable[[Callable[[str], Path]], None]:
@@ -177,4 +219,4 @@ def write(names: Sequence[str], checkpoints: Callable[[str], Path] | None) -> No
             assert checkpoints is not None, f"{name} needs torch"
             MODELS[name](checkpoints)
         else:
-            FILES[name]()
+            makers()[name]()
