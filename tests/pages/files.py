@@ -89,13 +89,20 @@ def results() -> None:
         )
 
 
+def catalogue() -> None:
+    """`catalogue/`: 300 generated items with descriptions in English and German."""
+    _run("data scenes --n 300 --languages en,de --seed 0 --out catalogue --quiet")
+
+
 def validation() -> None:
-    """`big/`: 300 generated items; `validation/`: a validation of ten encoders on its half for testing."""
-    _run("data scenes --n 300 --languages en,de --seed 0 --out big --quiet")
+    """`catalogue/`, and `validation/`: a validation of ten encoders on its half for testing."""
+    catalogue()
     encoders = ["random", "chargram", "wordgram", "bigram=chargram:?n=2-2"]
-    encoders += [f"{name}=lsa:?pairs={n}&fit=big#train" for name, n in zip("abcdef", SIZES, strict=True)]
+    encoders += [
+        f"{name}=lsa:?pairs={n}&fit=catalogue#train" for name, n in zip("abcdef", SIZES, strict=True)
+    ]
     _run(
-        "validate bkr big --split test --pair en-de --seeds 2 --sample-size 60 --image-encoder pixels "
+        "validate bkr catalogue --split test --pair en-de --seeds 2 --sample-size 60 --image-encoder pixels "
         f"--out validation --quiet {' '.join(f'--text-encoder {spec}' for spec in encoders)}"
     )
 
@@ -132,7 +139,10 @@ def study() -> None:
     Path("answers-ann.json").write_text(json.dumps(answers), encoding="utf-8")
 
 
-FILES = {make.__name__: make for make in (scenes, products, vectors, squad, pool, results, validation, study)}
+FILES = {
+    make.__name__: make
+    for make in (scenes, products, vectors, squad, pool, results, catalogue, validation, study)
+}
 
 
 def model(kind: str, name: str) -> Callable[[Callable[[str], Path]], None]:
