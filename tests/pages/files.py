@@ -20,6 +20,9 @@ from xlingual.demo_data.scenes import scene_rows
 
 COLOURS = {"red": "rot", "blue": "blau", "green": "grün", "white": "weiß", "black": "schwarz"}
 NOUNS = {"chair": "Stuhl", "lamp": "Lampe", "table": "Tisch", "box": "Kiste", "shelf": "Regal", "bed": "Bett"}
+SIZES = (5, 10, 20, 40, 80, 120)  # aligned pairs that encoders of a validation are fitted on
+SCORES = {"new": (1, 1, 1, 2, 2, 3, 3, 4), "old": (1, 3, 3, 3, 3, 4, 4, 4)}  # of raters
+KEY = "secret/key.json"
 PLACES = {"for the hall": "für den Flur", "for the garden": "für den Garten"}
 
 
@@ -197,6 +200,56 @@ def makers() -> dict[str, Callable[[], None]]:
     """Return what makes files, by name: the functions above whose text begins with the files they write."""
     found = {name: made for name, made in globals().items() if inspect.isfunction(made)}
     return {name: made for name, made in found.items() if (made.__doc__ or "").startswith("`")}
+
+
+def catalogue() -> None:
+    """`catalogue/`: 300 generated items with descriptions in English and German."""
+    _run("data scenes --n 300 --languages en,de --seed 0 --out catalogue --quiet")
+
+
+def validation() -> None:
+    """`catalogue/`, and `validation/`: a validation of ten encoders on its half for testing."""
+    catalogue()
+    encoders = ["random", "chargram", "wordgram", "bigram=chargram:?n=2-2"]
+    encoders += [
+        f"{name}=lsa:?pairs={n}&fit=catalogue#train" for name, n in zip("abcdef", SIZES, strict=True)
+    ]
+    _run(
+        "validate bkr catalogue --split test --pair en-de --seeds 2 --sample-size 60 --image-encoder pixels "
+        f"--out validation --quiet {' '.join(f'--text-encoder {spec}' for spec in encoders)}"
+    )
+
+
+def study() -> None:
+    """`STUDY/`: a study on scenes/ that 1 and 2 rated; `answers-ann.json`: what ann's sheet saved."""
+    scenes()
+    _run(
+        "study new scenes --split test --source en --target de --system old=lsa:?pairs=10&fit=scenes#train "
+        "--system new=lsa:?fit=scenes#train --queries 20 --per-system 3 --raters 2 --controls 0.2 "
+        "--image-encoder pixels --out STUDY --quiet"
+    )
+    asked, key = (json.loads(Path("STUDY", name).read_text("utf-8")) for name in ("study.json", KEY))
+    rng = np.random.default_rng(0)
+    rows = []
+    for query in asked["queries"]:
+        for one in query["suggestions"]:
+            systems = {credit["system"] for credit in key["credits"].get(one["id"], ())}
+            scores, place = SCORES["new" if "new" in systems else "old"], int(rng.integers(8))
+            for rater in ("1", "2", "ann"):
+                seen = scores[min(7, max(0, place + int(rng.integers(-1, 2))))]
+                row = {"rater": rater, "query": query["shown"]["id"], "suggestion": one["id"], "occasion": 0}
+                rows.append(row | {"score": key["controls"].get(one["id"]) or seen, "at": "", "seconds": ""})
+    with Path("ratings.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["rater"] != "ann")
+    _run("study import STUDY ratings.csv --quiet")
+    Path("ratings.csv").unlink()
+    own = [
+        row | {"at": "2026-01-01T00:00:00+00:00", "seconds": None} for row in rows if row["rater"] == "ann"
+    ]
+    answers = {"schema": "xlingual/study_answers/1", "study": asked["id"], "rater": "ann", "ratings": own}
+    Path("answers-ann.json").write_text(json.dumps(answers), encoding="utf-8")
 
 
 def model(kind: str, name: str) -> Callable[[Callable[[str], Path]], None]:
