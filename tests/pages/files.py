@@ -6,6 +6,7 @@ A page names what it needs in `<!-- files: NAME, NAME -->`. The functions write 
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -86,6 +87,63 @@ def results() -> None:
 
 
 FILES = {make.__name__: make for make in (scenes, products, vectors, squad, pool, results)}
+
+
+def shifted() -> None:
+    """`vectors/shifted.LANG.npy`: vectors whose languages lie apart; row i is product i."""
+    rng = np.random.default_rng(2)
+    Path("vectors").mkdir(exist_ok=True)
+    meaning = rng.normal(size=(60, 16))
+    for lang, offset in (("en", 0.0), ("de", 3.0 * rng.normal(size=16))):
+        found = meaning + offset + 0.4 * rng.normal(size=meaning.shape)
+        np.save(f"vectors/shifted.{lang}.npy", found.astype("float32"))
+
+
+def exports() -> None:
+    """`scroll.json`, `milvus.jsonl`, `pgvector.csv`, `elasticsearch.json`: exports of vector databases."""
+    rng = np.random.default_rng(3)
+    rows = [(f"p{i}", vector) for i, vector in enumerate(rng.normal(size=(60, 16)).round(4).tolist())]
+    points = [{"id": sku, "payload": {}, "vector": vector} for sku, vector in rows]
+    Path("scroll.json").write_text(json.dumps({"result": {"points": points}}))
+    Path("milvus.jsonl").write_text("".join(json.dumps({"pk": k, "embedding": v}) + "\n" for k, v in rows))
+    hits = [{"_id": sku, "_source": {"embedding": vector}} for sku, vector in rows]
+    Path("elasticsearch.json").write_text("\n".join(map(json.dumps, hits)))
+    with Path("pgvector.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [["sku", "embedding"], *([sku, json.dumps(vector)] for sku, vector in rows)]
+        )
+
+
+def word_vectors() -> None:
+    """`wiki.LANG.align.vec`: aligned vectors of the words of the products; `de-en.txt`: a dictionary."""
+    rng = np.random.default_rng(4)
+    pairs = {**COLOURS, **NOUNS, "hall": "Flur", "garden": "Garten"}
+    lines: dict[str, list[str]] = {"en": [], "de": []}
+    for english, german in pairs.items():
+        meaning = rng.normal(size=8)
+        for lang, word in (("en", english), ("de", german)):
+            numbers = meaning + 0.2 * rng.normal(size=8)
+            lines[lang].append(f"{word.lower()} {' '.join(f'{x:.4f}' for x in numbers)}")
+    for lang, found in lines.items():
+        Path(f"wiki.{lang}.align.vec").write_text("\n".join([f"{len(found)} 8", *found]) + "\n", "utf-8")
+    Path("de-en.txt").write_text("".join(f"{de.lower()}\t{en}\n" for en, de in pairs.items()), "utf-8")
+
+
+def catalogue() -> None:
+    """`catalogue.parquet` and `titles.LANG.npy`: 30,000 products with made-up vectors."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    n, rng = 30_000, np.random.default_rng(5)
+    names = {lang: [f"{word} {i}" for i in range(n)] for lang, word in (("en", "product"), ("de", "Produkt"))}
+    columns = {f"title_{lang}": found for lang, found in names.items()}
+    pq.write_table(pa.table({"sku": [f"p{i}" for i in range(n)], **columns}), "catalogue.parquet")
+    meaning = rng.normal(size=(n, 16))
+    for lang in names:
+        np.save(f"titles.{lang}.npy", (meaning + 0.7 * rng.normal(size=meaning.shape)).astype("float32"))
+
+
+FILES |= {make.__name__: make for make in (shifted, exports, word_vectors, catalogue)}
 
 
 def model(kind: str, name: str) -> Callable[[Callable[[str], Path]], None]:

@@ -60,7 +60,7 @@ class HubCounts(Struct, frozen=True):
     ] = None
     n: Annotated[Whole | None, about("Number of hubs.")] = None
     by_language: Annotated[ByLanguage, about("Share of all places that hubs of the language hold.")] = {}
-    alarm: Annotated[bool | None, about("Whether hubs are an alarm (docs/hub-repair.md).")] = None
+    alarm: Annotated[bool | None, about("Whether hubs are an alarm.")] = None
     skewness_ci: Annotated[
         Interval | None, about("Interval of the skewness for other queries of the same candidates.")
     ] = None
