@@ -22,7 +22,7 @@ PATIENCE = 60.0  # seconds to wait for another writer
 _SQLITE = b"SQLite format 3\x00"
 _WHAT = "a history (made by --record FILE)"
 
-# Text of `document` and `data`: JSON, compressed with zlib. docs/history.md explains every column.
+# Text of `document` and `data`: JSON, compressed with zlib. docs/reference/history.md explains every column.
 SCHEMA = """
 CREATE TABLE block (
   digest TEXT PRIMARY KEY,
