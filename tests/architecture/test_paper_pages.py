@@ -146,7 +146,8 @@ def test_every_command_line_is_accepted(page, monkeypatch):
 def test_every_file_of_commands_is_accepted(page):
     for block in fences(page, "toml"):
         content = tomllib.loads(block)
-        if "command" in content or any("command" in part for part in content.values()):
+        parts = [part for part in content.values() if isinstance(part, dict)]
+        if "command" in content or any("command" in part for part in parts):
             for where, part in _parts(content, page.name):
                 options = {key: value for key, value in part.items() if key != "command"}
                 check_specs(named_command(part["command"], where).request(options, where))

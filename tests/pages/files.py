@@ -68,6 +68,34 @@ def vectors() -> None:
     np.save("vectors/images.npy", (meaning + 0.2 * rng.normal(size=meaning.shape)).astype("float32"))
 
 
+def shop() -> None:
+    """`shop.csv`: 300 products, half of them in the split train, and `vectors/`: shop.LANG.npy, images.npy.
+
+    The vectors of each language are shifted in a direction of its own, as those of many encoders are.
+    """
+    rng = np.random.default_rng(2)
+    Path("vectors").mkdir(exist_ok=True)
+    words = [
+        f"{a}{b}{c}" for a in ("bri", "kal", "mo", "ste", "vin") for b in ("da", "lo", "ne") for c in "kmrst"
+    ]
+    with Path("shop.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "text_en", "text_de", "split"])
+        for i in range(300):
+            name = " ".join(rng.choice(words, 3)).title()
+            (colour, farbe), (noun, nomen) = (
+                list(kinds.items())[rng.integers(len(kinds))] for kinds in (COLOURS, NOUNS)
+            )
+            split = "train" if i % 2 else "test"
+            writer.writerow([f"p{i}", f"{name}, {colour} {noun}", f"{name}, {nomen} in {farbe}", split])
+    meaning = rng.normal(size=(300, 32))
+    for lang in ("en", "de"):
+        shift = 1.2 * rng.normal(size=32)
+        found = meaning + shift + 0.8 * rng.normal(size=meaning.shape)
+        np.save(f"vectors/shop.{lang}.npy", found.astype("float32"))
+    np.save("vectors/images.npy", (meaning + 0.3 * rng.normal(size=meaning.shape)).astype("float32"))
+
+
 def squad() -> None:
     """`xquad_r/`: SQuAD-style files en.json and de.json with sentence breaks, twenty-four questions each."""
     write_squad("xquad_r", n=12)
@@ -182,7 +210,7 @@ def word_vectors() -> None:
     Path("de-en.txt").write_text("".join(f"{de.lower()}\t{en}\n" for en, de in pairs.items()), "utf-8")
 
 
-def catalogue() -> None:
+def large_catalogue() -> None:
     """`catalogue.parquet` and `titles.LANG.npy`: 30,000 products with made-up vectors."""
     import pyarrow as pa
     import pyarrow.parquet as pq
