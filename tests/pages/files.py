@@ -68,7 +68,7 @@ def vectors() -> None:
     np.save("vectors/images.npy", (meaning + 0.2 * rng.normal(size=meaning.shape)).astype("float32"))
 
 
-def shop() -> None:
+def split_shop() -> None:
     """`shop.csv`: 300 products, half of them in the split train, and `vectors/`: shop.LANG.npy, images.npy.
 
     The vectors of each language are shifted in a direction of its own, as those of many encoders are.
