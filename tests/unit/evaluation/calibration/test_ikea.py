@@ -1,4 +1,4 @@
-"""The calibration of 24 encoders on IKEA: how far off it is, beside plain fits (docs/results/calibration.md)."""
+"""The calibration of 24 encoders on IKEA: its error, beside plain fits (docs/results/calibration.md)."""
 
 from __future__ import annotations
 
