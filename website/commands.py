@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 from website.markdown import block, cell, code, fence, page, table
+from xlingual.cli.exit_codes import as_markdown
 from xlingual.cli.from_request import RequestCommand
 from xlingual.cli.main import xlingual
 
@@ -70,14 +71,8 @@ def _index(found: dict[tuple[str, ...], click.Context]) -> str:
             if words[0] == verb
         ]
         parts += [f"## {group}", table(["Command", "What it does"], rows)]
-    parts += ["## Exit codes", _exit_codes()]
+    parts += ["## Exit codes", as_markdown()]
     return page("Commands", *parts)
-
-
-def _exit_codes() -> str:
-    from xlingual.cli.exit_codes import IN_SHORT
-
-    return cell(IN_SHORT)
 
 
 def _page(words: tuple[str, ...], context: click.Context) -> str:

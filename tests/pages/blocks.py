@@ -3,6 +3,7 @@
 What a page says about its blocks stands in comments, which readers do not see:
 
     <!-- files: products, vectors -->     at the top: what lies in the folder (tests/pages/files.py)
+    <!-- needs: torch, onnx -->           at the top: libraries without which the page is not run
     <!-- exit: 1 -->                      before a block: its last command ends with this code
     <!-- not run: needs a model hub -->   before a block: it is not run, and why
 
@@ -45,10 +46,10 @@ class Block:
     remarks: dict[str, str] = field(default_factory=dict)
 
 
-def files_of(page: Path) -> list[str]:
-    """Return what the page says lies in its folder."""
+def files_of(page: Path, key: str = "files") -> list[str]:
+    """Return what the page says lies in its folder, or another list of it (`needs`)."""
     for found in COMMENT.finditer(page.read_text(encoding="utf-8")):
-        if found["key"] == "files":
+        if found["key"] == key:
             return [name.strip() for name in found["value"].split(",")]
     return []
 

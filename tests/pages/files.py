@@ -6,6 +6,7 @@ A page names what it needs in `<!-- files: NAME, NAME -->`. The functions write 
 from __future__ import annotations
 
 import csv
+import inspect
 import json
 import shutil
 from collections.abc import Callable, Sequence
@@ -15,9 +16,13 @@ import numpy as np
 from tests.e2e.squads import write_squad
 
 from xlingual.cli.main import run
+from xlingual.demo_data.scenes import scene_rows
 
 COLOURS = {"red": "rot", "blue": "blau", "green": "grün", "white": "weiß", "black": "schwarz"}
 NOUNS = {"chair": "Stuhl", "lamp": "Lampe", "table": "Tisch", "box": "Kiste", "shelf": "Regal", "bed": "Bett"}
+SIZES = (5, 10, 20, 40, 80, 120)  # aligned pairs that encoders of a validation are fitted on
+SCORES = {"new": (1, 1, 1, 2, 2, 3, 3, 4), "old": (1, 3, 3, 3, 3, 4, 4, 4)}  # of raters
+KEY = "secret/key.json"
 PLACES = {"for the hall": "für den Flur", "for the garden": "für den Garten"}
 
 
@@ -63,6 +68,34 @@ def vectors() -> None:
     np.save("vectors/images.npy", (meaning + 0.2 * rng.normal(size=meaning.shape)).astype("float32"))
 
 
+def split_shop() -> None:
+    """`shop.csv`: 300 products, half of them in the split train, and `vectors/`: shop.LANG.npy, images.npy.
+
+    The vectors of each language are shifted in a direction of its own, as those of many encoders are.
+    """
+    rng = np.random.default_rng(2)
+    Path("vectors").mkdir(exist_ok=True)
+    words = [
+        f"{a}{b}{c}" for a in ("bri", "kal", "mo", "ste", "vin") for b in ("da", "lo", "ne") for c in "kmrst"
+    ]
+    with Path("shop.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "text_en", "text_de", "split"])
+        for i in range(300):
+            name = " ".join(rng.choice(words, 3)).title()
+            (colour, farbe), (noun, nomen) = (
+                list(kinds.items())[rng.integers(len(kinds))] for kinds in (COLOURS, NOUNS)
+            )
+            split = "train" if i % 2 else "test"
+            writer.writerow([f"p{i}", f"{name}, {colour} {noun}", f"{name}, {nomen} in {farbe}", split])
+    meaning = rng.normal(size=(300, 32))
+    for lang in ("en", "de"):
+        shift = 1.2 * rng.normal(size=32)
+        found = meaning + shift + 0.8 * rng.normal(size=meaning.shape)
+        np.save(f"vectors/shop.{lang}.npy", found.astype("float32"))
+    np.save("vectors/images.npy", (meaning + 0.3 * rng.normal(size=meaning.shape)).astype("float32"))
+
+
 def squad() -> None:
     """`xquad_r/`: SQuAD-style files en.json and de.json with sentence breaks, twenty-four questions each."""
     write_squad("xquad_r", n=12)
@@ -72,6 +105,57 @@ def pool() -> None:
     """`pool/`: a multilingual pool of `xquad_r/`, half of its paragraphs in the split train."""
     squad()
     _run("data squad-to-pool xquad_r --train 0.5 --out pool --quiet")
+
+
+def crossmodal() -> None:
+    """`crossmodal/`: forty images with captions in English and German, in the format of Crossmodal-3600."""
+    Path("crossmodal/images").mkdir(parents=True)
+    with Path("crossmodal/captions.jsonl").open("w", encoding="utf-8") as file:
+        for item in scene_rows(40, ["en", "de"], seed=0):
+            Path(f"crossmodal/images/{item.id}.jpg").write_bytes(item.image)
+            captions = {lang: {"caption": [text]} for lang, text in item.texts.items()}
+            file.write(json.dumps({"image/key": item.id} | captions) + "\n")
+
+
+def shop() -> None:
+    """`shop/`: a retrieval folder of sixty products and thirty queries, graded, in English and German.
+
+    `old.trec` and `new.trec`: results of two search engines, which read one language and both.
+    """
+    names = {"en": (list(COLOURS), list(NOUNS)), "de": (list(COLOURS.values()), list(NOUNS.values()))}
+    kinds = [(i, j) for i in range(len(COLOURS)) for j in range(len(NOUNS))]
+    for language, (colours, nouns) in names.items():
+        folder = Path("shop", language)
+        (folder / "qrels").mkdir(parents=True)
+        queries, corpus, judged = [], [], ["query-id\tcorpus-id\tscore"]
+        for query, (i, j) in enumerate(kinds):
+            queries.append({"_id": f"q{query}", "text": f"{colours[i]} {nouns[j]}"})
+            for k, place in enumerate(PLACES if language == "en" else PLACES.values()):
+                text = f"{nouns[j]} {place}, {colours[i]}"
+                corpus.append({"_id": f"p{2 * query + k}", "title": "", "text": text})
+            for other, (a, b) in enumerate(kinds):
+                if i == a or j == b:
+                    grade = 2 if other == query else int(j == b)
+                    judged += [f"q{query}\tp{2 * other + k}\t{grade}" for k in range(2)]
+        (folder / "qrels" / "test.tsv").write_text("\n".join(judged) + "\n", encoding="utf-8")
+        for name, lines in (("queries", queries), ("corpus", corpus)):
+            path = folder / f"{name}.jsonl"
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    rng = np.random.default_rng(2)
+    for engine, other in (("old", 0.2), ("new", 0.8)):
+        with Path(f"{engine}.trec").open("w", encoding="utf-8") as file:
+            for language in names:
+                for query, (i, j) in enumerate(kinds):
+                    found = {
+                        f"{tag}:p{2 * c + k}": ((i == a) + 2 * (j == b)) * (1 if tag == language else other)
+                        + 0.9 * rng.random()
+                        for tag in names
+                        for c, (a, b) in enumerate(kinds)
+                        for k in range(2)
+                    }
+                    best = sorted(found, key=found.__getitem__, reverse=True)[:20]
+                    for rank, name in enumerate(best, 1):
+                        file.write(f"{language}:q{query} Q0 {name} {rank} {found[name]:.6f} {engine}\n")
 
 
 def results() -> None:
@@ -84,9 +168,6 @@ def results() -> None:
             f"--text-encoder vectors/{model}.{{lang}}.npy "
             f"--image-encoder vectors:vectors/images.npy --out out/{model} --quiet"
         )
-
-
-FILES = {make.__name__: make for make in (scenes, products, vectors, squad, pool, results)}
 
 
 def shifted() -> None:
@@ -129,7 +210,7 @@ def word_vectors() -> None:
     Path("de-en.txt").write_text("".join(f"{de.lower()}\t{en}\n" for en, de in pairs.items()), "utf-8")
 
 
-def catalogue() -> None:
+def large_catalogue() -> None:
     """`catalogue.parquet` and `titles.LANG.npy`: 30,000 products with made-up vectors."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -143,7 +224,60 @@ def catalogue() -> None:
         np.save(f"titles.{lang}.npy", (meaning + 0.7 * rng.normal(size=meaning.shape)).astype("float32"))
 
 
-FILES |= {make.__name__: make for make in (shifted, exports, word_vectors, catalogue)}
+def makers() -> dict[str, Callable[[], None]]:
+    """Return what makes files, by name: the functions above whose text begins with the files they write."""
+    found = {name: made for name, made in globals().items() if inspect.isfunction(made)}
+    return {name: made for name, made in found.items() if (made.__doc__ or "").startswith("`")}
+
+
+def catalogue() -> None:
+    """`catalogue/`: 300 generated items with descriptions in English and German."""
+    _run("data scenes --n 300 --languages en,de --seed 0 --out catalogue --quiet")
+
+
+def validation() -> None:
+    """`catalogue/`, and `validation/`: a validation of ten encoders on its half for testing."""
+    catalogue()
+    encoders = ["random", "chargram", "wordgram", "bigram=chargram:?n=2-2"]
+    encoders += [
+        f"{name}=lsa:?pairs={n}&fit=catalogue#train" for name, n in zip("abcdef", SIZES, strict=True)
+    ]
+    _run(
+        "validate bkr catalogue --split test --pair en-de --seeds 2 --sample-size 60 --image-encoder pixels "
+        f"--out validation --quiet {' '.join(f'--text-encoder {spec}' for spec in encoders)}"
+    )
+
+
+def study() -> None:
+    """`STUDY/`: a study on scenes/ that 1 and 2 rated; `answers-ann.json`: what ann's sheet saved."""
+    scenes()
+    _run(
+        "study new scenes --split test --source en --target de --system old=lsa:?pairs=10&fit=scenes#train "
+        "--system new=lsa:?fit=scenes#train --queries 20 --per-system 3 --raters 2 --controls 0.2 "
+        "--image-encoder pixels --out STUDY --quiet"
+    )
+    asked, key = (json.loads(Path("STUDY", name).read_text("utf-8")) for name in ("study.json", KEY))
+    rng = np.random.default_rng(0)
+    rows = []
+    for query in asked["queries"]:
+        for one in query["suggestions"]:
+            systems = {credit["system"] for credit in key["credits"].get(one["id"], ())}
+            scores, place = SCORES["new" if "new" in systems else "old"], int(rng.integers(8))
+            for rater in ("1", "2", "ann"):
+                seen = scores[min(7, max(0, place + int(rng.integers(-1, 2))))]
+                row = {"rater": rater, "query": query["shown"]["id"], "suggestion": one["id"], "occasion": 0}
+                rows.append(row | {"score": key["controls"].get(one["id"]) or seen, "at": "", "seconds": ""})
+    with Path("ratings.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["rater"] != "ann")
+    _run("study import STUDY ratings.csv --quiet")
+    Path("ratings.csv").unlink()
+    own = [
+        row | {"at": "2026-01-01T00:00:00+00:00", "seconds": None} for row in rows if row["rater"] == "ann"
+    ]
+    answers = {"schema": "xlingual/study_answers/1", "study": asked["id"], "rater": "ann", "ratings": own}
+    Path("answers-ann.json").write_text(json.dumps(answers), encoding="utf-8")
 
 
 def model(kind: str, name: str) -> Callable[[Callable[[str], Path]], None]:
@@ -166,4 +300,4 @@ def write(names: Sequence[str], checkpoints: Callable[[str], Path] | None) -> No
             assert checkpoints is not None, f"{name} needs torch"
             MODELS[name](checkpoints)
         else:
-            FILES[name]()
+            makers()[name]()

@@ -18,6 +18,8 @@ PAGES = sorted(
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_the_blocks_of_the_page_run(page, tmp_path, monkeypatch, capfd, request):
+    for library in files_of(page, "needs"):
+        pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / ".store"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

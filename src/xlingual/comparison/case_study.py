@@ -4,7 +4,7 @@ These questions are asked, and p-values corrected for them (Holm): is Triplet be
 better than the control (the base's vectors of title and body side by side, untrained), is the control better
 than the base, is TripletXL better than Triplet on average, and is it on the language pairs that Triplet is
 worst at? With an image pivot: is it better than its base, and than what was trained last? See
-docs/case-study.md.
+docs/papers/case-study.md.
 """
 
 from __future__ import annotations

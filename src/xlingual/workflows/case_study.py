@@ -1,6 +1,6 @@
 """The case study: encoders over all language pairs, Triplet and TripletXL on the best, and what they change.
 
-Section 3.2 of Fain, Twomey and Bollegala (SIGIR 2021) in one call; see docs/case-study.md.
+Section 3.2 of Fain, Twomey and Bollegala (SIGIR 2021) in one call; see docs/papers/case-study.md.
 """
 
 from __future__ import annotations

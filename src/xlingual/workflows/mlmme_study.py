@@ -1,6 +1,6 @@
 """The case study of MLMME: VSE and MLMME over a sweep of beta, and the paper's three tables in one call.
 
-Calixto, Liu and Campbell (2017), sections 4 and 5; see docs/mlmme-study.md.
+Calixto, Liu and Campbell (2017), sections 4 and 5; see docs/papers/mlmme-study.md.
 """
 
 from __future__ import annotations

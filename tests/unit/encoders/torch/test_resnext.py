@@ -21,7 +21,7 @@ from xlingual.encoders import image_encoder  # noqa: E402
 from xlingual.evaluation.backretrieval import backretrieval  # noqa: E402
 from xlingual.records import Images  # noqa: E402
 
-PAGE = Path(__file__).parents[4] / "docs/case-study.md"
+PAGE = Path(__file__).parents[4] / "docs/papers/case-study.md"
 
 
 class Bottleneck(nn.Module):

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-PAGE = Path(__file__).parents[4] / "docs/mlmme-multi30k.md"
+PAGE = Path(__file__).parents[4] / "docs/papers/mlmme-multi30k.md"
 TINY = {"width": 2, "hidden": 12, "classes": 5}
 FC7, BEFORE_RELU = (f"output=/classifier/classifier.{name}_output_0" for name in ("4/Relu", "3/Gemm"))
 
