@@ -16,7 +16,10 @@ CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1, and nam
 
 @dataclass(frozen=True)
 class Mark:
-    """The least value of a good encoder: the verdict calls none below it good enough (docs/report.md)."""
+    """The least value of a good encoder: the verdict calls none below it good enough.
+
+    See docs/reference/reports.md.
+    """
 
     value: float
     purpose: str
