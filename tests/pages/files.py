@@ -158,6 +158,36 @@ def shop() -> None:
                         file.write(f"{language}:q{query} Q0 {name} {rank} {found[name]:.6f} {engine}\n")
 
 
+def nbest() -> None:
+    """`val.nbest`, `val.en`, `val.de` and the same of test: five translations of each of forty sentences.
+
+    The feature `lm` knows the right translation, `noise` nothing; the score goes by `noise`. `first.txt` has
+    the first translation of each list of test.
+    """
+    rng = np.random.default_rng(4)
+    words = [*NOUNS.items(), *COLOURS.items()]
+    firsts = []
+    for part in ("val", "test"):
+        sources, references, lines = [], [], []
+        for i in range(40):
+            drawn = [words[j] for j in rng.permutation(len(words))[:7]]
+            right = [german.lower() for _, german in drawn]
+            sources.append(" ".join(english for english, _ in drawn))
+            references.append(" ".join(right))
+            listed = []
+            for _ in range(5):
+                n_wrong = int(rng.integers(0, 5))
+                text = " ".join([*right[: 7 - n_wrong], *rng.permutation(right[7 - n_wrong :])][:7])
+                lm, noise = -n_wrong + 0.5 * rng.normal(), rng.normal()
+                listed.append((noise, f"{i} ||| {text} ||| lm= {lm:.3f} noise= {noise:.3f} ||| {noise:.3f}"))
+            listed.sort(reverse=True)
+            lines += [line for _, line in listed]
+            firsts.append(listed[0][1].split(" ||| ")[1])
+        for name, rows in ((f"{part}.en", sources), (f"{part}.de", references), (f"{part}.nbest", lines)):
+            Path(name).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    Path("first.txt").write_text("\n".join(firsts[40:]) + "\n", encoding="utf-8")
+
+
 def results() -> None:
     """`out/old` and `out/new`: Backretrieval of the two encoders of `vectors/` on products.csv."""
     products()
