@@ -17,7 +17,7 @@ OUT ?= out/demo
 # containers often set it; without kept bytecode every process compiles the package and the tests again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo suite test test-slow test-interop test-all lint format bench figures clean
+.PHONY: help demo suite test test-slow test-interop test-all lint format bench figures docs clean
 
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -76,5 +76,12 @@ bench: $(STAMP)  ## Measure speed and memory against the bare matrix product (se
 figures: $(STAMP)  ## Fill README and docs/results from the committed JSON; nothing is run
 	$(BIN)/python -m benchmarks.figures
 
+$(VENV)/.docs: $(CORE)
+	$(PIP) -e '.[docs]'
+	touch $@
+
+docs: $(VENV)/.docs  ## Build the site of the documentation in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m website
+
 clean:  ## Remove the virtual environment and caches
-	rm -rf $(VENV) $(INTEROP) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(INTEROP) build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -43,7 +43,7 @@ NEIGHBOURS, BETA = 10, 30.0  # of CSLS, of the inverted softmax
 LSA_PAIRS, LSA_DIMS = (50, 100, 200, 400, 750), (20, 50, 150)
 WITH_AGREEMENT = ("IKEA en-de", "emoji en-fr", "scenes en-de")
 EMOJI = (("en", "fr"), ("en", "de"), ("ja", "en"))
-MARK = 0.1  # of the verdict: the share of the way from chance to the oracle (docs/report.md)
+MARK = 0.1  # of the verdict: the share of the way from chance to the oracle (docs/reference/reports.md)
 NAMES = ("BkR R@10", "SIM", "XLR R@1", "XLR R@10", "CORR")
 
 Sides = dict[str, np.ndarray]  # language → vectors [items, d]

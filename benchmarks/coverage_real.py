@@ -16,7 +16,7 @@ from xlingual.stats import Paired, paired_test
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 SAMPLES, REPLICATES, BLOCKS = 5_000, 499, 5
-# 93-97 % and 5.5 % are wanted; measures of few telling queries miss them by a point (docs/statistics.md)
+# 93-97 % and 5.5 % are wanted; measures of few queries miss them by a point (docs/results/statistics.md)
 COVERAGE, ERRORS = (0.93, 0.98), 0.065
 MEASURES = {"backretrieval": ("R@5", "RR"), "crosslingual-retrieval": ("R@1", "RR")}
 

@@ -45,21 +45,27 @@ def keep(page: str, command: list[str], lines: list[str], folder: Path = FOLDER)
         "conventions": CONVENTIONS,
         "python": platform.python_version(),
         "libraries": {name: version(name) for name in LIBRARIES},
-        "output": blocks(verdict(lines) if page == "readme" else lines),
+        "output": blocks(shown(command, lines)),
     }
     write_json(path, content)
     return path
 
 
-def verdict(lines: list[str]) -> list[str]:
-    """Return what a command printed up to the first empty line, and a mark where it printed more.
+def shown(command: list[str], lines: list[str]) -> list[str]:
+    """Return what a page shows of what a command printed: all, or the verdict (of a suite three)."""
+    if command[0] != "xlingual":
+        return lines
+    return verdict(lines, 3 if command[1] == "run" else 1)
+
+
+def verdict(lines: list[str], paragraphs: int = 1) -> list[str]:
+    """Return the first paragraphs that a command printed, and a mark where it printed more.
 
     >>> verdict(["", " A is best.", "", " rank  encoder"])
     [' A is best.', ' …']
     """
-    text = "\n".join(lines).strip("\n")
-    first, _, rest = text.partition("\n\n")
-    return first.split("\n") + ([" …"] if rest else [])
+    parts = "\n".join(lines).strip("\n").split("\n\n")
+    return "\n".join(parts[:paragraphs]).split("\n") + [" …"] * (len(parts) > paragraphs)
 
 
 def take_over(page: str, folder: Path = FOLDER) -> Path:

@@ -34,7 +34,7 @@ from xlingual.workflows.train_triplet import train_triplet
 Json = dict[str, Any]
 Tables = tuple[pa.Table, pa.Table]  # to fit on, and to test on
 Item = Mapping[str, Mapping[str, Any]]  # language → title, body, image
-BETA, HIGHER_BETA = 0.01, 0.3  # of TripletXL: the paper's, and the one that did best in docs/results/case-study.md
+BETA, HIGHER_BETA = 0.01, 0.3  # of TripletXL: the paper's, and the one of docs/results/case-study.md
 # smaller than by default, and in smaller batches, since there are some hundreds of texts
 MLMME: Mapping[str, Any] = {"word_dim": 300, "state_dim": 256, "joint_dim": 512, "batch": 32}
 MLMME_EPOCHS = 15

@@ -25,7 +25,7 @@ POPULATIONS = (  # queries, raters, ratio, share of b, how far raters lean
 
 
 def main() -> None:
-    """Print the tables of docs/statistics.md."""
+    """Print the tables of docs/results/statistics.md."""
     simulated = SimpleNamespace(**run_path(str(SIMULATED)))
     print(f"{SIMULATIONS:,} studies each, {REPLICATES} replicates")
     print("queries raters ratio share lean | ratio  score  wins   | found  promised")

@@ -6,7 +6,7 @@ reads the row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -16,7 +16,10 @@ CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1, and nam
 
 @dataclass(frozen=True)
 class Mark:
-    """The least value of a good encoder: the verdict calls none below it good enough (docs/report.md)."""
+    """The least value of a good encoder: the verdict calls none below it good enough.
+
+    See docs/reference/reports.md.
+    """
 
     value: float
     purpose: str
@@ -243,6 +246,24 @@ TASKS: Mapping[str, Task] = {
 def task_of(name: str) -> Task:
     """Return the row of a task; one that is not known, from another version, under its own name."""
     return TASKS.get(name) or Task(name, name, "", "", "", _RETRIEVAL_PAGE, (), label=name)
+
+
+def full_name(task: str) -> str:
+    """Return the name of a task, for which its short names stand too; others as they are.
+
+    >>> full_name("xlr"), full_name("backretrieval")
+    ('crosslingual-retrieval', 'backretrieval')
+    """
+    return next((one.name for one in TASKS.values() if task.lower() in (*one.short, one.name)), task)
+
+
+def spelled(tasks: Iterable[str]) -> list[str]:
+    """Return the names of tasks, each with its short ones.
+
+    >>> spelled(["backretrieval"])
+    ['backretrieval', 'bkr']
+    """
+    return [word for name in tasks for word in (name, *task_of(name).short)]
 
 
 def load(dotted: str) -> Any:  # noqa: ANN401  (any object)

@@ -25,8 +25,7 @@ from xlingual.requests import values
 
 FOLDER = Path(__file__).parents[2] / "docs" / "papers"
 OF_PAPERS = sorted(FOLDER.glob("*.md"))
-PAGES = [*OF_PAPERS, FOLDER.parent / "backretrieval-table1.md"]
-EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+EACH_PAGE = pytest.mark.parametrize("page", OF_PAPERS, ids=lambda page: page.name)
 PROMPT = re.compile(r"(?:\$ )?(?:[A-Z_]+=\S+ )*(?=xlingual )")  # and variables of the environment
 PLACEHOLDER = re.compile(r"(^|=|::)[A-Z][A-Z_\d-]*$")  # of a spec, or of what is below ::
 LEFT_OUT = {"…", "..."}

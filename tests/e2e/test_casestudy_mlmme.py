@@ -116,7 +116,7 @@ def test_data_of_a_user_and_an_interrupted_training(study: Any) -> None:
 
 @pytest.fixture
 def layout(study: Any) -> list[str]:
-    """Return options of the layout of docs/papers/mlmme-multi30k.md: rows of another file choose and are ranked."""
+    """Return options of the layout of docs/papers/mlmme-multi30k.md: another file's rows are ranked."""
     rng = np.random.default_rng(0)
     for name, n in (("train", 80), ("val", 40)):
         rows = [

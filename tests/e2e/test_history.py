@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,3 +119,36 @@ def test_a_gate_needs_a_baseline_or_a_history(shop, capsys):
     )
     assert "is the first run on these conditions" in capsys.readouterr().out
     assert History("h.sqlite").records == []  # only --record writes
+    gate = ["gate", "out/v1", "--margin", "0.05", "--against", "last-passing", "--history", "h.sqlite"]
+    assert run([*gate, "--record", "h.sqlite"]) == 0 and run(gate) == 0
+    assert "no other run that passed" in " ".join(capsys.readouterr().out.split()), (
+        "it is not its own baseline"
+    )
+
+
+def test_short_names_of_tasks_are_known(shop, capsys):
+    assert shop("v1", 0.1, *recorded("v1")) == 0
+    for name in ("xlr", "XLR", "crosslingual-retrieval"):
+        assert run(["history", "h.sqlite", "--task", name, "--quiet"]) == 0
+    capsys.readouterr()
+    assert run(["history", "h.sqlite", "--task", "xrl"]) == 2
+    assert "no results of the task 'xrl'. Did you mean 'xlr'?" in capsys.readouterr().err
+    assert shop("v2", 0.1) == 0
+    assert run(["gate", "out/v2", "out/v1", "--margin", "0.1", "--task", "xlr", "--quiet"]) == 0
+    assert run(["gate", "out/v2", "out/v1", "--margin", "0.1", "--task", "bkr", "--quiet"]) == 2
+    assert "Tasks: crosslingual-retrieval, xlr" in capsys.readouterr().err
+
+
+def test_another_encoder_of_results_that_passed_is_compared_with_it(shop, capsys):
+    assert shop("poor", 3.0) == 0 and shop("v1", 0.1, "--text-encoder", "poor=vectors:poor.{lang}.npy") == 0
+    gate = ["--against", "last-passing", "--margin", "0.05", "--record", "h.sqlite", "--quiet"]
+    assert [run(["gate", f"out/v1#{name}", *gate]) for name in ("search", "poor", "search")] == [0, 1, 0]
+
+
+def test_a_history_that_cannot_be_written_is_refused_before_any_work(shop, capsys, monkeypatch):
+    assert shop("v1", 0.1, *recorded("v1")) == 0
+    capsys.readouterr()
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK or path != Path("h.sqlite"))
+    assert shop("v2", 0.1, *recorded("v2")) == 2
+    assert "h.sqlite is read-only" in capsys.readouterr().err
+    assert run(["history", "h.sqlite", "--quiet"]) == 0

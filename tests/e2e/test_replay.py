@@ -1,4 +1,4 @@
-"""Figures come out again on the real data: IKEA's Backretrieval, and README's compare, gate and plan."""
+"""Figures come out again on the real data: IKEA's Backretrieval, with compare, gate and plan on it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ pytestmark = [
 ]
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
-COMMANDS = json.loads((RESULTS / "readme.json").read_text("utf-8"))["commands"]
-OF_IKEA = [command for command in COMMANDS if "out/ikea#" in command]
 PAGE = json.loads((RESULTS / "backretrieval.json").read_text("utf-8"))["commands"]
+OF_IKEA = [command for command in PAGE if "out/ikea#" in command]
 
 
 def words(text):
@@ -61,15 +60,15 @@ def test_the_table_of_ikea_comes_out_again(folder, printed, monkeypatch):
 
 
 @pytest.mark.parametrize("command", OF_IKEA, ids=lambda command: command.split()[1])
-def test_commands_of_readme_print_what_it_shows(folder, command, monkeypatch, capsys):
+def test_commands_print_what_the_page_shows(folder, command, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     assert run(shlex.split(command)[1:]) == 0
-    shown = words(" ".join(block["line"] for block in COMMANDS[command]["output"])).removesuffix(" …")
+    shown = words(" ".join(block["line"] for block in PAGE[command]["output"])).removesuffix(" …")
     assert len(shown) > 100
     assert words(capsys.readouterr().out).startswith(shown)
 
 
-def test_readme_compares_passes_and_plans_on_ikea():
+def test_the_page_compares_passes_and_plans_on_ikea():
     assert [command.split()[1] for command in OF_IKEA] == ["compare", "gate", "plan"]
 
 

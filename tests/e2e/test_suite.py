@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import signal
 import time
@@ -285,6 +286,7 @@ BROKEN = {
     "[options]\nthread = 1\n[data.x]\nmanifest = 's'\n[tasks.bkr]": ["[options]", "Did you mean 'threads'?"],
     "[data.'a/b']\nmanifest = 's'\n[tasks.bkr]": ["is to be a folder"],
     "[data.x]\nmanifest = 's'\n[tasks.xlr]": ["text_encoders or runs", "name one system at least"],
+    "tasks = 7\n[data.x]\nmanifest = 's'": ["tasks must be a list of texts"],
     "[encoders]\na = 1\n[data.x]\nmanifest = 's'\n[tasks.xlr]": ["a = 1"],
 }
 
@@ -325,6 +327,76 @@ def test_options_of_suites_are_refused_for_commands(xlingual: Any, work: Path) -
     refused(xlingual("run", write(SUITE), "--set", "sede"), "write OPTION=VALUE")
 
 
+def test_a_file_that_is_no_suite_says_what_it_may_be(xlingual: Any, work: Path) -> None:
+    for option in ((), ("--dry-run",)):
+        refused(xlingual("run", write("[dat.x]\nmanifest = 's'"), *option), "[dat]", "Did you mean 'data'?")
+        refused(xlingual("run", write(""), *option), "suite.toml asks for nothing", "[data.NAME]")
+
+
+def test_one_word_names_the_task_of_a_suite(suite: Any) -> None:
+    text = SUITE.partition("[tasks.bkr]")[0].replace("title", 'tasks = "bkr"\ntitle')
+    assert computed(suite(text)) == ["scenes/bkr"]
+
+
+def test_one_run_writes_a_folder_at_a_time(suite: Any, xlingual: Any) -> None:
+    from xlingual.locks import writing_alone
+
+    with writing_alone(Path("kept"), "xlingual run other.toml"):
+        refused(suite(SUITE), "kept is being written by xlingual run other.toml", "--out")
+        assert suite(SUITE, "--dry-run").code == 0
+    assert computed(suite(SUITE)) == STEPS
+    assert sorted(path.name for path in Path("kept").iterdir()) == ["index.html", "scenes", "suite.json"]
+    with writing_alone(Path("kept/scenes/xlr"), "xlingual evaluate crosslingual-retrieval"):
+        done = xlingual("evaluate", "xlr", "s", "--text-encoder", "random", "--out", "kept/scenes/xlr")
+        refused(done, "kept/scenes/xlr is being written by xlingual evaluate")
+
+
+def test_missing_data_are_named_before_anything_is_computed(suite: Any) -> None:
+    text = SUITE + "[data.more]\nmanifest = 'more.csv'\ntasks = ['xlr']\n"
+    refused(suite(text), "[data.more]: manifest more.csv: no such file or folder")
+    assert not Path("kept").exists()
+    planned = suite(text, "--dry-run")
+    assert planned.code == 2 and "more/xlr cannot be computed: see below." in planned.out
+    assert "more.csv" in planned.out
+    unknown = suite(SUITE.replace("v/bad.{lang}.npy", "chargrm"), "--dry-run")
+    assert unknown.code == 2 and "Did you mean 'chargram'?" in " ".join(unknown.out.split())
+
+
+def test_a_dry_run_estimates_every_step(suite: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xlingual.workflows.suites import times
+    from xlingual.workflows.suites.estimate import Estimator
+    from xlingual.workflows.suites.reading import read_suite
+
+    text = (SUITE + GATE.format(candidate="good", baseline="bad")).replace(
+        "bad = ", 'chargram = "chargram"\nbad = '
+    )
+    read = read_suite(tomllib.loads(text), "suite.toml")
+    found = {}
+    for pace in (1.0, 3.0):
+        monkeypatch.setattr(times, "pace", lambda pace=pace: pace)
+        estimator = Estimator(read)
+        found[pace] = [estimator.start(), *(estimator.of(step).seconds for step in read.steps)]
+    assert min(found[1.0]) > 0.3 and found[3.0] == pytest.approx([3.0 * one for one in found[1.0]])
+    monkeypatch.setattr(times, "pace", lambda: 1.0)
+    said = suite(text, "--dry-run").out
+    assert "in about" in said and said.count("≈") == 4  # three steps, and the legend
+    assert suite(text, "--only", "bkr").code == 0
+    row = next(
+        line
+        for line in suite(text + "\n", "--set", "seed=3", "--dry-run").out.splitlines()
+        if "/bkr " in line
+    )
+    assert "again" in row and "≈" not in row  # the time of its last run
+
+
+def test_the_speed_of_an_encoder_that_never_ran_is_not_made_up(suite: Any) -> None:
+    Path("own.py").write_text("import numpy as np\ndef own(texts):\n    return np.ones((len(texts), 2))\n")
+    planned = suite(SUITE.replace("v/bad.{lang}.npy", "python:own.py:own?revision=1"), "--dry-run")
+    assert (
+        planned.code == 0 and "in at least" in planned.out and "The time of bad comes on top" in planned.out
+    )
+
+
 def test_one_page_over_pools_and_manifests_with_several_tasks(suite: Any, xlingual: Any) -> None:
     mixed = xlingual("data", "mix-pool", "s", "--questions", "20", "--out", "pool", "--quiet")
     if mixed.code:
@@ -337,6 +409,27 @@ def test_one_page_over_pools_and_manifests_with_several_tasks(suite: Any, xlingu
     read = Suite.read("kept")
     assert {row.encoder for row in read.evaluations[2].numbers} == {"letters", "chance"}
     assert {row.encoder for row in read.evaluations[0].numbers} == {"chance"}
+
+
+def test_a_step_is_shown_and_verified_as_its_command_would_be(suite: Any, xlingual: Any) -> None:
+    assert suite(SUITE).code == 0
+    assert json.loads(xlingual("show", "kept/scenes/bkr", "--json").out)["schema"] == "xlingual/results/1"
+    for options in ((), ("--sample", "5"), ("--inputs-only",)):
+        done = xlingual("verify", "kept/scenes/bkr", *options)
+        assert done.code == 0, done.out + done.err
+        assert "step.json" not in done.out
+    assert "xlingual run suite.toml" in xlingual("show", "kept").out
+    done = xlingual("verify", "kept")
+    assert done.code == 3 and "a suite is verified step by step" in " ".join(done.out.split())
+
+
+def test_init_warns_of_images_that_are_missing(xlingual: Any, work: Path) -> None:
+    write("id,lang,text,image\n1,en,cup,1.png\n1,de,tasse,1.png\n", "shop.csv")
+    done = xlingual("init", "shop.csv", "--out", "shop.toml")
+    assert done.code == 0 and "image files are missing" in done.err
+    assert "--image-encoder vectors:FILE.npy" in done.err
+    done = xlingual("init", "shop.csv", "--image-encoder", "img.npy", "--out", "other.toml")
+    assert done.code == 0 and "missing" not in done.err
 
 
 def test_what_init_writes_can_be_run(xlingual: Any, work: Path) -> None:
@@ -420,8 +513,14 @@ def test_the_example_runs_from_a_clone_to_its_page(xlingual: Any, real_data: Pat
     shutil.copytree(examples, work / "project" / "examples")
     (work / "shared").mkdir()
     (work / "shared" / "data").symlink_to(real_data.resolve())
+    planned = xlingual("run", "project/examples/suite.toml", "--dry-run").out
+    begun = time.monotonic()
     done = xlingual("run", "project/examples/suite.toml")
+    took = time.monotonic() - begun
     assert done.code == 0, done.err
+    words = re.search("in about (?:([0-9]+) min )?([0-9.]+) s ", planned)
+    assert words is not None, planned
+    assert 1 / 4 < (60 * int(words[1] or 0) + float(words[2])) / took < 4, (words[0], took)
     out = work / "project" / "out" / "suite"
     read = Suite.read(out)
     assert [(one.data, one.task) for one in read.evaluations] == [

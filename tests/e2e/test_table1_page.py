@@ -25,7 +25,7 @@ from xlingual.encoders.spec import parse
 from xlingual.evaluation.metric_validation import encoder_scores
 from xlingual.requests.validating import ValidateDataSetsRequest
 
-TEXT = Path(__file__).parents[2].joinpath("docs/backretrieval-table1.md").read_text(encoding="utf-8")
+TEXT = Path(__file__).parents[2].joinpath("docs/papers/backretrieval-table1.md").read_text(encoding="utf-8")
 PREPARE, LASER = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 (TOML,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
 COMMANDS = [

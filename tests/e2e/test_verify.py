@@ -182,6 +182,53 @@ def test_what_is_missing_is_named(result: Any, work: Path) -> None:
     assert done.code == 3 and "MISSING" in done.out and "Missing: v/bad.de.npy." in done.out
 
 
+def test_a_missing_table_is_missing_and_not_changed(result: Any, work: Path) -> None:
+    Path("r/per_query.parquet").unlink()
+    done = result("verify", "r")
+    assert done.code == 3 and "MISSING" in done.out and "per_query.parquet is missing" in done.out
+
+
+def test_a_suite_is_verified_step_by_step(result: Any, work: Path) -> None:
+    Path("suite.toml").write_text(
+        'out = "kept"\n[encoders]\ngood = "v/good.{lang}.npy"\npoor = "v/bad.{lang}.npy"\n'
+        '[data.s]\nmanifest = "s"\npairs = "en-de"\n[tasks.xlr]\n'
+        '[gates.new]\ncandidate = "good"\nbaseline = "poor"\nmargin = 0.1\n'
+    )
+    assert result("run", "suite.toml", "--set", "threads=1").code == 0
+    done = result("verify", "kept", "--json")
+    files = json.loads(done.out)["files"]
+    steps = ["kept/s/xlr/results.json", "kept/s/xlr/gates/new/gate.json"]
+    assert done.code == 0 and [(one["path"], one["outcome"]) for one in files] == [
+        (one, "equal") for one in steps
+    ]
+    one = result("verify", "kept/s/xlr", "--sample", "10")  # step.json beside it is no result
+    assert one.code == 0 and one.out.count("EQUAL") == 1, one.out
+    assert "is a step" not in result("show", "kept/s/xlr").out
+    assert result("verify", "kept", "--sample", "10").code == 0
+    shutil.rmtree("kept/s/xlr/gates")
+    done = result("verify", "kept")
+    assert done.code == 3 and "EQUAL" in done.out and "MISSING" in done.out
+    one_byte("v/good.de.npy")
+    assert result("verify", "kept").code == 1
+
+
+def test_a_suite_that_writes_beside_its_folder_is_verified_from_anywhere(
+    result: Any, work: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("plans").mkdir()
+    Path("a-plan").mkdir()  # comes first and has none of the inputs
+    Path("plans/suite.toml").write_text(
+        'out = "../kept"\n[encoders]\ngood = "../v/good.{lang}.npy"\n'
+        '[data.s]\nmanifest = "../s"\npairs = "en-de"\n[tasks.xlr]\n'
+    )
+    assert result("run", "plans/suite.toml", "--set", "threads=1").code == 0
+    kept = Path("kept").absolute()
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert result("verify", str(kept)).code == 0
+    claim = result("cite", str(kept / "s/xlr")).out.splitlines()[0]
+    assert result("verify", claim, "--in", str(kept)).code == 0
+
+
 def test_files_alone(result: Any, work: Path) -> None:
     done = result("verify", "r", "--inputs-only")
     assert done.code == 0 and done.out.strip().startswith("UNCHANGED") and "Nothing was computed" in done.out

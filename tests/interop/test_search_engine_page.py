@@ -1,4 +1,4 @@
-"""docs/search-engine.md from answers of _msearch to the gate, on XQuAD-R, with the numbers that it shows."""
+"""docs/results/search-engine.md from answers of _msearch to the gate, on XQuAD-R, with the numbers that it shows."""
 
 import json
 import os
@@ -15,7 +15,8 @@ pytest.importorskip("bm25s")
 from xlingual.cli.main import run
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "search-engine.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "results" / "search-engine.md").read_text(encoding="utf-8")
+TUTORIAL = (DOCS / "tutorials" / "search-engine.md").read_text(encoding="utf-8")
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")).resolve() / "xquad_r"
 
 
@@ -67,7 +68,7 @@ def test_the_request_is_made_of_the_queries(tmp_path):
     (tmp_path / "search").mkdir()
     queries = [{"id": f"de:{n}", "lang": "de", "text": f'Wer "{n}"?\n'} for n in range(3)]
     (tmp_path / "search" / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
-    (make,) = re.findall(r"^jq .*$", PAGE, re.MULTILINE)
+    (make,) = re.findall(r"^jq .*$", TUTORIAL, re.MULTILINE)
     subprocess.run(make, shell=True, cwd=tmp_path, check=True)
     lines = [json.loads(line) for line in (tmp_path / "searches.ndjson").read_text().splitlines()]
     assert lines[::2] == [{}] * 3

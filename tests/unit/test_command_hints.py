@@ -1,10 +1,12 @@
 """What the command line does for a newcomer: names of other programs, completion, one table of exit codes."""
 
+import re
 from pathlib import Path
 
 import click
 import numpy as np
 import pytest
+from website import commands
 
 from xlingual.cli import exit_codes, gate, main
 from xlingual.cli.other_names import COMMANDS, DATA, OF_SPECS, OTHER_NAMES
@@ -151,7 +153,7 @@ class TestCompletion:
 
     @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
     def test_the_lines_of_the_page_work(self, monkeypatch, capsys, shell):
-        page = (DOCS / "README.md").read_text(encoding="utf-8")
+        page = (DOCS / "how-to" / "index.md").read_text(encoding="utf-8")
         assert f"_XLINGUAL_COMPLETE={shell}_source xlingual" in page
         monkeypatch.setenv("_XLINGUAL_COMPLETE", f"{shell}_source")
         with pytest.raises(SystemExit) as ended:
@@ -160,8 +162,11 @@ class TestCompletion:
 
 
 class TestExitCodes:
-    def test_the_page_has_the_table(self):
-        assert exit_codes.as_markdown() in (DOCS / "README.md").read_text(encoding="utf-8")
+    def test_the_page_of_commands_has_the_table(self):
+        pages = commands.pages()
+        assert exit_codes.as_markdown() in pages["reference/commands/index.md"]
+        for page in re.findall(r"\]\((.+?)\)", exit_codes.as_markdown()):
+            assert f"reference/commands/{page}" in pages
 
     def test_the_help_has_them_in_short(self, capsys):
         assert main.run(["--help"]) == exit_codes.DONE

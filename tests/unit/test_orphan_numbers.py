@@ -29,6 +29,7 @@ ELSEWHERE = {
         "mAP in the LAReQA paper": [".52", ".29", ".23", ".86", ".85", ".80", ".79"],
         "a difference of two numbers of the LAReQA paper": [".07"],
     },
+    "history": {"a setting: MOST of history_noise.py": ["6.7 %"]},
     "image-checks": {"a setting: DIFFERENCE_EFFECT of evaluation/backretrieval/check.py": [".85"]},
     "inspect": {"settings: MOST of inspect_noise.py, LIMIT of neighbours_speed.py": ["6.7 %", "1.05"]},
     "mlmme": {"Spearman in the MLMME paper": [".685", ".687", ".693", ".752", ".717", ".797"]},

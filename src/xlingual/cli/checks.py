@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from xlingual.errors import InputError, listed
@@ -35,6 +36,15 @@ def _tasks_in(folder: Path) -> set[str]:
         return {str(entry["task"]) for entry in content["results"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()  # nothing that could be lost
+
+
+def held(out: Path | None, command: str) -> AbstractContextManager[None]:
+    """Keep other processes from writing an output folder; refuse one that another process writes."""
+    if out is None:
+        return nullcontext()
+    from xlingual.locks import writing_alone
+
+    return writing_alone(out, command)
 
 
 def named_folder(out: Path | None) -> Path:

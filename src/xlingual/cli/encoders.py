@@ -10,6 +10,7 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.extras import missing, packages, pip_line
+from xlingual.online import page as address
 from xlingual.report.blocks import Block, Page, Prose
 from xlingual.report.table import Column, Table, TableRoom
 from xlingual.requests.single import EncodersRequest
@@ -124,7 +125,8 @@ def _page_of_all(rows: Sequence[SchemeRow]) -> Page:
     lines += [
         f"{row.name}, a scheme of {row.package}, cannot be used: {row.problem}" for row in rows if row.problem
     ]
-    lines.append("options of one: xlingual encoders NAME; how specs are written: docs/encoders.md")
+    lines.append("options of one: xlingual encoders NAME")
+    lines.append(f"specs: {address('reference/encoders')}")
     encoding, listing = ([row for row in rows if row.returns_lists == which] for which in (False, True))
     blocks: list[Block] = [
         _all_table("Encoders", encoding, full=True),

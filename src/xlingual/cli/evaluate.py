@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
-from xlingual.cli.checks import check_folder, check_output
+from xlingual.cli.checks import check_folder, check_output, held
 from xlingual.cli.evaluate_pools import evaluate_pools, pool_requests
 from xlingual.cli.from_request import RequestCommand, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
@@ -28,7 +28,7 @@ from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.requests.shared import EvaluationOutput, Output
-from xlingual.tasks import TASKS, Task, load
+from xlingual.tasks import TASKS, Task, full_name, load
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
@@ -45,7 +45,7 @@ class Evaluations(Tasks):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a task's name or short name."""
-        task = TASKS.get(self.full_name(cmd_name))
+        task = TASKS.get(full_name(cmd_name))
         if task is None:
             return None
         request = load(task.request)
@@ -59,7 +59,14 @@ def evaluate() -> None:
 
 
 def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)
-    """Answer a request of a task: read, evaluate, write and show; fields that a request lacks are skipped."""
+    """Answer a request of a task, while no other process writes into its folder."""
+    check_output(request.output.out, request.output.report)
+    with held(request.output.out, f"xlingual {request.command}"):
+        _answered(task, request)
+
+
+def _answered(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)
+    """Read, evaluate, write and show; fields that a request lacks are skipped."""
     if isinstance(request, MultilingualPoolRequest):
         pools = pool_requests(request)
         if len(pools) > 1:

@@ -20,9 +20,8 @@ EXIT_CODES = (
     ExitCode(
         NO,
         "the answer is no",
-        "[`gate`](gate.md) that fails, also in a [suite](suites.md), [`verify`](provenance.md#make-it-again) "
-        "of other numbers or inputs, "
-        "[`store verify`](store.md) that finds damage",
+        "[`gate`](gate.md) that fails, also in a [suite](run.md); [`verify`](verify.md) that finds other "
+        "numbers or inputs; [`store verify`](store-verify.md) that finds damage",
     ),
     ExitCode(NO, "a bug in the program, with a traceback: please report it"),
     ExitCode(
@@ -31,9 +30,9 @@ EXIT_CODES = (
         "the disk, no right to write, no memory. One line that begins with `error:` says where and what to "
         "do",
     ),
-    ExitCode(BAD, "the data has errors, each of them listed", "[`data check`](manifest.md)"),
-    ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md), [suite](suites.md)"),
-    ExitCode(UNKNOWN, "cannot tell: something is missing", "[`verify`](provenance.md#make-it-again)"),
+    ExitCode(BAD, "the data has errors, each of them listed", "[`data check`](data-check.md)"),
+    ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md), [suite](run.md)"),
+    ExitCode(UNKNOWN, "cannot tell: something is missing", "[`verify`](verify.md)"),
     ExitCode(INTERRUPTED, "interrupted (Ctrl-C); vectors that are computed are kept"),
     ExitCode(PIPE, "the reader of standard output (`\\| head`) had enough"),
     ExitCode(TERMINATED, "ended from outside (SIGTERM), as after Ctrl-C"),
@@ -45,6 +44,6 @@ IN_SHORT = (
 
 
 def as_markdown() -> str:
-    """Return the table as the docs have it."""
+    """Return the table as the page of commands has it; links are to pages beside it."""
     rows = [f"| {code} | {meaning} | {commands} |" for code, meaning, commands in EXIT_CODES]
     return "\n".join(["| code | meaning | commands |", "|---|---|---|", *rows])

@@ -37,7 +37,7 @@ def init(request: InitRequest) -> None:
             raise InputError("DATA is missing: name a manifest, a pool or a file of sentence pairs")
         data = Path(click.prompt("Manifest, pool or file of sentence pairs", err=True))
     with screen.warnings_as_lines():
-        kind, fitting = tasks_for(data)
+        kind, fitting = tasks_for(data, opens_images=request.image_encoder is None)
     tasks = list(request.tasks) or (_asked_tasks(fitting) if asks else fitting)
     _check_tasks(tasks)
     specs = list(request.text_encoders)

@@ -10,6 +10,7 @@ from xlingual.cli.checks import check_pool_folder
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import read_manifest
 from xlingual.errors import InputError
+from xlingual.online import page as address
 from xlingual.report.blocks import Page, Prose
 from xlingual.report.numbers import MISSING, counted
 from xlingual.report.table import Cell, Table, narrower
@@ -126,7 +127,7 @@ def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
         counts = (n_questions, n_candidates, fact.paragraphs, fact.segmented, fact.crossing, fact.gaps)
         rows.append((fact.language, *map(Cell.count, counts)))
     heads = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
-    rule = "made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
+    rule = f"made here: paragraphs that had no sentence breaks; the rules: {address('reference/pools')}"
     notes = (rule,) if any(fact.segmented for fact in facts) else ()
     table = Table.of_texts("", ("language", *heads), rows, notes=notes, where="both")
     return Page.of("pool", "", [table])
@@ -137,7 +138,7 @@ def mix_pool(request: MixPoolRequest) -> None:
     """Make a pool of questions and candidates from texts with items, with a chosen mix of languages.
 
     The first text of an item in every question language is a question; its other texts are candidates, from
-    which the mix is drawn. See docs/mixing.md.
+    which the mix is drawn.
     """
     from xlingual.data.pools.mix import mix_pool
 

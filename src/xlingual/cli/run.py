@@ -8,7 +8,7 @@ from typing import Any
 from xlingual.cli import screen
 from xlingual.cli.answering import COMMAND, answer, named_command, request_of, within
 from xlingual.cli.from_request import command
-from xlingual.errors import InputError, parameter
+from xlingual.errors import InputError, did_you_mean, parameter
 from xlingual.requests import schema
 from xlingual.requests.reading import read_toml
 from xlingual.requests.suite import RunRequest
@@ -47,12 +47,12 @@ def run(request: RunRequest) -> int:
         from xlingual.cli.suite import run_suite
 
         return run_suite(request, content, folder)
+    parts = _parts(content, str(request.file))
     for name in _OF_SUITES:
         if getattr(request, name, None) or getattr(request.recording, name, None):
             raise InputError(
                 f"{parameter(name)} is for suites, and {request.file} has commands: leave it out"
             )
-    parts = _parts(content, str(request.file))
     with within(folder):
         requests = [request_of(content, where) for where, content in parts]  # all, before the first one runs
         codes = [answer(found, request) for found, request in requests]
@@ -61,6 +61,8 @@ def run(request: RunRequest) -> int:
 
 def _parts(content: Mapping[str, Any], where: str) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the tables of a file that ask for something, each with its place."""
+    from xlingual.workflows.suites.reading import TABLES
+
     if COMMAND in content:
         return [(where, content)]
     for name, part in content.items():
@@ -69,6 +71,14 @@ def _parts(content: Mapping[str, Any], where: str) -> list[tuple[str, Mapping[st
                 f'{where}: {name} stands outside a table and there is no command: write command = "evaluate '
                 f'bkr" in the first line, or one table for each command'
             )
+        if COMMAND not in part:
+            raise InputError(
+                f'{where}: [{name}] has no command: write command = "evaluate bkr" in it; a suite has tables '
+                f"[data.NAME] and [tasks.NAME].{did_you_mean(name, TABLES)}"
+            )
     if not content:
-        raise InputError(f'{where} asks for nothing: write command = "evaluate bkr" and its options')
+        raise InputError(
+            f'{where} asks for nothing: write command = "evaluate bkr" and its options, or a suite with '
+            "tables [data.NAME] and [tasks.NAME]"
+        )
     return [(f"{where}: [{name}]", part) for name, part in content.items()]

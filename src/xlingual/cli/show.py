@@ -41,6 +41,8 @@ def command_line(content: Mapping[str, Any], run: Mapping[str, Any]) -> str:
     """
     from xlingual.cli.answering import named_command
 
+    if content.get("command") == "run" and content.keys() == {"command", "file"}:
+        return shlex.join(["xlingual", "run", str(content["file"])])
     if run and not {"quiet", "form", "as_json"} & run.keys():  # a call from Python, with objects perhaps
         return ""
     try:

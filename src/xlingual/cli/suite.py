@@ -14,7 +14,7 @@ from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
 from xlingual.cli.outcome import check_recording
 from xlingual.errors import InputError
 from xlingual.report import numbers
-from xlingual.requests import signed
+from xlingual.requests import signed, values
 from xlingual.requests.shared import Recording
 from xlingual.requests.suite import RunRequest
 from xlingual.results.gate import FAIL, UNDECIDED
@@ -31,7 +31,7 @@ PAGE = "index.html"
 
 def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> int:
     """Run the steps of a suite that are not done, write its page and show it; return what the gates say."""
-    from xlingual.cli.checks import check_folder
+    from xlingual.cli.checks import check_folder, held
     from xlingual.cli.dry_run import show_plan
     from xlingual.workflows.suites.reading import read_suite
 
@@ -45,10 +45,10 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
         chosen = suite.chosen(request.only)
         check_folder(suite.out)
         if request.dry_run:
-            show_plan(suite, chosen)
-            return DONE
+            return show_plan(suite, chosen)
+        _check_data(chosen)
         hint = "finished steps are kept: the same command goes on from there"
-        with interruption.explained(lambda: hint):
+        with interruption.explained(lambda: hint), held(suite.out, f"xlingual run {request.file}"):
             done = _compute(suite, chosen)
             found = _page(suite, done, request, own)
             if history is not None:
@@ -56,6 +56,24 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
     named = {step.name for step in chosen}
     outcomes = {one.outcome for one in found.gates if f"{one.data}/{one.task}/gates/{one.name}" in named}
     return NO if FAIL in outcomes else UNKNOWN if UNDECIDED in outcomes else DONE
+
+
+def _check_data(steps: Sequence[Step]) -> None:
+    """Refuse data that are not there before the first step is computed."""
+    from xlingual.workflows.suites.reading import DATA
+
+    for step in steps:
+        asked = values(step.request)
+        for name in DATA:
+            given = asked.get(name)
+            for path in given if isinstance(given, tuple | list) else [given]:
+                if not isinstance(path, Path) or set(":=*") & set(str(path)):  # on the net, or a pattern
+                    continue
+                if not path.exists():
+                    raise InputError(
+                        f"[data.{step.data}]: {name} {path}: no such file or folder; paths count from "
+                        f"{Path.cwd()}"
+                    )
 
 
 def _setting(text: str) -> tuple[str, Any]:

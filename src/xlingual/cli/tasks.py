@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from xlingual.errors import did_you_mean
-from xlingual.tasks import TASKS
+from xlingual.tasks import full_name, spelled
 
 
 class Tasks(click.Group):
@@ -13,19 +13,13 @@ class Tasks(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a task's name or short name."""
-        return super().get_command(ctx, self.full_name(cmd_name))
-
-    @staticmethod
-    def full_name(name: str) -> str:
-        """Return the name of the task that a name, perhaps a short one, is of; others as they are."""
-        return next((task.name for task in TASKS.values() if name in task.short), name)
+        return super().get_command(ctx, full_name(cmd_name))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the task; name the nearest one where there is none."""
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            names = self.list_commands(ctx)
-            known = [*names, *(short for name in names for short in TASKS[name].short)]
+            known = spelled(self.list_commands(ctx))
             raise click.UsageError(f"No such task {args[0]!r}.{did_you_mean(args[0], known)}", ctx)
         return super().resolve_command(ctx, args)

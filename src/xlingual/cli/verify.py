@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from xlingual.cli import screen
 from xlingual.cli.answering import answer, named_command, request_of
 from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
 from xlingual.cli.from_request import command
+from xlingual.cli.wording import in_options
 from xlingual.errors import InputError
 from xlingual.requests import leaves
 from xlingual.requests.verifying import VerifyRequest
@@ -38,13 +41,22 @@ def verify(request: VerifyRequest) -> int:
         found = [verify_claim(request.result, request.within, _replay, wanted)]
     else:
         found = verified(request.result, _replay, wanted)
-    for one in found:
-        screen.show(one, request)
+    found = [replace(one, problems=list(map(in_options, one.problems))) for one in found]
+    if screen.as_json(request) and len(found) > 1:
+        screen.print_json({"files": [one.to_dict() for one in found]})
+    else:
+        for one in found:
+            screen.show(one, request)
     return max((_CODES[one.outcome] for one in found), key=(DONE, UNKNOWN, NO).index)
 
 
 def _replay(content: Mapping[str, Any], folder: Path) -> None:
     """Run the command of a request; what it writes goes to a folder."""
+    if content.get("command") == "run":
+        raise InputError(
+            "a suite is verified step by step: name the folder of an evaluation, comparison or gate in it, "
+            "such as FOLDER/DATA/TASK; its results are listed below"
+        )
     known = leaves(named_command(str(content.get("command", "")), "this result").kind)
     if "out" not in known:
         raise InputError(f"{content['command']} writes no file of results")

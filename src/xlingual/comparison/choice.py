@@ -8,6 +8,7 @@ from xlingual.comparison.queries import Queries
 from xlingual.comparison.reading import Aligned, read_aligned
 from xlingual.comparison.references import Reference, SeveralGiven
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.tasks import full_name, spelled
 
 
 def aligned_queries(
@@ -20,13 +21,14 @@ def aligned_queries(
     """
     aligned = read_aligned(references, measures=[] if measure is None else [measure], pairs=pairs)
     tasks = list(dict.fromkeys(queries.task for queries in aligned.queries))
-    if task is not None and task not in tasks:
+    if task is not None and full_name(task) not in tasks:
+        names = spelled(tasks)
         raise InputError(
-            f"no results of the task {task!r}.{did_you_mean(task, tasks)} Tasks: {listed(tasks)}"
+            f"no results of the task {task!r}.{did_you_mean(task, names)} Tasks: {listed(names, 20)}"
         )
     if task is None and len(tasks) > 1:
         raise InputError(f"the results are of {len(tasks)} tasks: choose one with --task ({listed(tasks)})")
-    task = task or tasks[0]
+    task = tasks[0] if task is None else full_name(task)
     first: dict[str, str] = {}  # measure -> who begins with it
     for member in aligned.members if measure is None else ():
         name = next(name for of, name in aligned.offered[member.label] if of == task)

@@ -1,7 +1,7 @@
 """How many tokens a text will be billed as, estimated from its characters: a rule of thumb per script.
 
 The rates were set with the tokenizer cl100k_base on texts of 18 languages. The sum over a language is 0.8 to
-1.4 times the true number (docs/encoders.md says more).
+1.4 times the true number (docs/reference/encoders/services.md says more).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Measures of every relevant candidate's rank: average precision, set recall and precision.
 
-Ties are the expectation under random tie-breaking, in closed form, group by group (`docs/measures.md`). Two
-relevant candidates of a query are in one tie group exactly where as many candidates are above them.
+Ties are the expectation under random tie-breaking, in closed form, group by group (see
+`docs/reference/measures.md`). Two relevant candidates of a query are in one tie group exactly where as many
+candidates are above them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rank measures, with ties resolved as the expectation under random tie-breaking.
 
 One tie group matters for each query: the one that holds the best relevant candidate. With G candidates above
-it, n tied in it and r of those relevant, the closed forms below are exact (`docs/measures.md`).
+it, n tied in it and r of those relevant, the closed forms below are exact (`docs/reference/measures.md`).
 """
 
 from __future__ import annotations

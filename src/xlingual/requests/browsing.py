@@ -29,9 +29,7 @@ class Chosen(Record, frozen=True, kw_only=True):
     ] = None
     kind: Annotated[
         str | None,
-        option(
-            "Kind of error, such as hub; docs/inspect.md has them.", metavar="KIND", otherwise="any", run=True
-        ),
+        option("Kind of error, such as hub.", metavar="KIND", otherwise="any", run=True),
     ] = None
     slice: Annotated[
         str | None,

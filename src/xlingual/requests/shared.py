@@ -257,7 +257,7 @@ class ImageEncoding(Record, frozen=True, kw_only=True):
     image_encoder: Annotated[
         str,
         option(
-            "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.",
+            "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See: xlingual encoders.",
             metavar="SPEC",
         ),
     ]

@@ -86,7 +86,7 @@ DataSet: TypeAlias = Annotated[
 ImageEncoder: TypeAlias = Annotated[
     str | None,
     option(
-        "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.",
+        "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See: xlingual encoders.",
         metavar="SPEC",
         otherwise="required for a manifest",
     ),

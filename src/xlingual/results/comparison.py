@@ -81,7 +81,7 @@ class Board(Struct, frozen=True):
     n_clusters: Annotated[Count, about("Clusters of queries.")]
     n_pairs: Annotated[Size, about("Language pairs.")]
     n_seeds: Annotated[Size, about("Seeds.")]
-    chance: Annotated[Share | None, about("What an encoder that knows nothing scores; null for parts.")]
+    chance: Annotated[Number | None, about("What an encoder that knows nothing scores; null for parts.")]
     rows: Annotated[list[Compared], about("One entry per encoder.")]
     replicates: Annotated[Count, about("Replicates of each test.")]
     n_tests: Annotated[Count, about("Tests that the correction of p_adjusted counted.")]

@@ -18,6 +18,7 @@ from xlingual.typed import convert
 
 _PROGRAM = "xlingual"
 _MADE_ELSEWHERE = {"model": "xlingual model show DIR describes models"}
+_NO_RESULTS = ("model", "step")  # beside results in a folder: files that hold no numbers of their own
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Made:
     request: Mapping[str, Any]
     run: Mapping[str, Any]
     provenance: Provenance | None
+    whole: bool = True  # False: a table that belongs to it is missing
 
     @property
     def kind(self) -> str:
@@ -58,7 +60,7 @@ def made_in(path: str | Path) -> list[Made]:
     found = []
     for file in sorted(path.glob("*.json")):
         content = _content(file)
-        if _schema(content).startswith(f"{_PROGRAM}/") and _schema(content).split("/")[1] != "model":
+        if _schema(content).startswith(f"{_PROGRAM}/") and _schema(content).split("/")[1] not in _NO_RESULTS:
             found.append(_made(file, content))
     if not found:
         hint = f": {_MADE_ELSEWHERE['model']}" if (path / "model.safetensors").exists() else ""
@@ -101,7 +103,9 @@ def _made(path: Path, content: Any) -> Made:  # noqa: ANN401
         None if given is None else convert(given, Provenance, where=f"{path}, provenance", remedy=remedy)
     )
     digest, reason = _digest(path, content)
-    return Made(path, schema, digest, reason, parts.get("request", {}), parts.get("run", {}), provenance)
+    whole = schema.split("/")[1] != "results" or (path.parent / file_of(PER_QUERY)).exists()
+    asked, run = parts.get("request", {}), parts.get("run", {})
+    return Made(path, schema, digest, reason, asked, run, provenance, whole)
 
 
 def _digest(path: Path, content: Mapping[str, Any]) -> tuple[str | None, str]:

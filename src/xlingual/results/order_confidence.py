@@ -44,9 +44,7 @@ class OrderBasis(Struct, frozen=True):
     command: Annotated[str, about("The benchmark that made it.")]
     measure: Annotated[str, about("The measure of BkR, and of XLR.")]
     data_sets: Annotated[list[str], about("Names of the data sets.")]
-    coefficients: Annotated[
-        list[Number], about("Coefficients of the features, see docs/order-confidence.md.")
-    ]
+    coefficients: Annotated[list[Number], about("Coefficients of the features.")]
     most_z: Annotated[Number, about("Largest gap of two encoders in standard errors.")]
     most_best: Annotated[Number, about("Largest BkR above chance.")]
     most_looks: Annotated[

@@ -60,7 +60,7 @@ class HubCounts(Struct, frozen=True):
     ] = None
     n: Annotated[Whole | None, about("Number of hubs.")] = None
     by_language: Annotated[ByLanguage, about("Share of all places that hubs of the language hold.")] = {}
-    alarm: Annotated[bool | None, about("Whether hubs are an alarm (docs/hub-repair.md).")] = None
+    alarm: Annotated[bool | None, about("Whether hubs are an alarm.")] = None
     skewness_ci: Annotated[
         Interval | None, about("Interval of the skewness for other queries of the same candidates.")
     ] = None
@@ -104,7 +104,7 @@ class SpaceAxes(Struct, frozen=True):
 class PoolViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="multilingual-pool"):
     """Views of language bias of one encoder over a multilingual pool; None: not requested, or not possible.
 
-    Each is explained in docs/multilingual-pool.md.
+    Each is explained in docs/reference/multilingual-pool.md.
     """
 
     languages: Annotated[list[str], about("Languages of the pool.")] = []

@@ -1,4 +1,4 @@
-"""The store: vectors on disk, found by the text or image and by its encoder. See docs/store.md.
+"""The store: vectors on disk, found by the text or image and by its encoder. See docs/reference/store.md.
 
 A vector belongs to an encoder's identity and to a digest of the text or image, so languages, tasks and
 manifests share it, and another encoder is never served it.

@@ -38,9 +38,9 @@ def bkr_of_queries(
 ) -> dict[str, list[float]]:
     """Return BkR of each query (row of the manifest) by system, on a non-matching sample that has them all.
 
-    The items of the queries are sources; the others are divided as for any evaluation (docs/samples.md).
-    Where items have both languages, texts of the sources are thus no targets, which in the study they are:
-    the text found may be another one than raters see.
+    The items of the queries are sources; the others are divided as for any evaluation
+    (docs/reference/samples.md). Where items have both languages, texts of the sources are thus no targets,
+    which in the study they are: the text found may be another one than raters see.
     """
     sources, targets = _sample(manifest, pair, queries, seed)
     with TemporaryDirectory() as folder:

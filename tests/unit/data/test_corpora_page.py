@@ -1,10 +1,10 @@
-"""The table of docs/corpora.md is that of the code."""
+"""The table of docs/reference/corpora.md is that of the code."""
 
 from pathlib import Path
 
 from xlingual.data.corpora.table import CORPORA
 
-PAGE = Path(__file__).parents[3] / "docs" / "corpora.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "corpora.md"
 BECOMES = {"manifest": "manifest", "pool": "pool", "pairs": "sentence pairs"}
 
 

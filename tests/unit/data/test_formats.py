@@ -170,7 +170,7 @@ def test_dictionary_encoded_strings(tmp_path):
 
 
 def test_examples_of_the_page_are_the_same_data(tmp_path):
-    page = (Path(__file__).parents[3] / "docs" / "manifest.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "manifest.md").read_text(encoding="utf-8")
     blocks = [block.strip() + "\n" for block in page.split("```")[1::2] if block.strip().startswith("id,")]
     assert len(blocks) == 2
     for name, block in zip(("long.csv", "wide.csv"), blocks, strict=True):

@@ -8,7 +8,7 @@ import pytest
 from xlingual.encoders import SCHEMES, parse
 from xlingual.encoders.registry import check, read_options
 
-PAGE = (Path(__file__).parents[3] / "docs/models.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/reference/models.md").read_text(encoding="utf-8")
 FAMILIES = ("RCSLS", "M-BERT", "mDistilBERT", "LaBSE", "LASER", "USE-M", "MUSE", "GloVe", "XLM-MLM", "XLM-R")
 SPECS = [
     code

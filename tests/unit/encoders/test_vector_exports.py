@@ -1,4 +1,4 @@
-"""The recipes of docs/encoders.md for exports of vector databases, run on small ones of their formats."""
+"""The recipes of how-to/encoders/use-vectors.md for exports of vector databases, run on small exports."""
 
 import csv
 import json
@@ -11,7 +11,7 @@ import pytest
 from xlingual import Manifest
 from xlingual.encoders import text_encoders
 
-PAGE = (Path(__file__).parents[3] / "docs/encoders.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/how-to/encoders/use-vectors.md").read_text(encoding="utf-8")
 RECIPES = {
     code.split()[1].strip(":,"): code for code in re.findall(r"```python\n(# .*?)```", PAGE, re.DOTALL)
 }
@@ -35,7 +35,7 @@ def milvus(folder, ids):
 
 
 def pgvector(folder, ids):
-    with (folder / "products.csv").open("w", newline="", encoding="utf-8") as file:
+    with (folder / "pgvector.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["sku", "embedding"])
         writer.writerows(
@@ -49,7 +49,7 @@ def elasticsearch(folder, ids):
         {"_index": "products", "_id": str(i), "_score": 1, "_source": {"title": "a", "embedding": v}}
         for i, v in zip(ids, VECTORS.tolist(), strict=True)
     ]
-    (folder / "products.json").write_text("\n".join(map(json.dumps, hits)) + "\n")
+    (folder / "elasticsearch.json").write_text("\n".join(map(json.dumps, hits)) + "\n")
     return "id"
 
 
@@ -61,7 +61,7 @@ EXPORTS = {"Qdrant": qdrant, "Milvus": milvus, "pgvector": pgvector, "Elasticsea
 def test_a_recipe(database, ids, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     column = EXPORTS[database](tmp_path, ids)
-    exec(compile(RECIPES[database], f"docs/encoders.md, {database}", "exec"), {})
+    exec(compile(RECIPES[database], f"use-vectors.md, {database}", "exec"), {})
     manifest = Manifest.of([{"id": i, "lang": "en", "text": str(i)} for i in sorted(ids)])
     spec = f"vectors:{database.lower()}.parquet?column=embedding&id={column}"
     encoder = text_encoders([spec], languages=["en"])[database.lower()]

@@ -1,6 +1,6 @@
 """Section 3.1 of the Backretrieval paper, written out in float64 loops, against `preset="paper"`.
 
-Nothing here is shared with the program but the names of the random streams (docs/samples.md).
+Nothing here is shared with the program but the names of the random streams (docs/reference/samples.md).
 """
 
 import json

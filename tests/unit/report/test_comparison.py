@@ -65,6 +65,17 @@ def test_against_a_baseline_each_outcome_is_named_with_its_encoders():
     )
 
 
+def test_why_a_difference_whose_interval_excludes_zero_is_not_found():
+    rows = [row("base", 0.3), row("near", 0.33, 0.03, outcome="no difference found", p=0.06), MIXED[2]]
+    (sentence,) = verdict(comparison(board(rows)))
+    assert sentence.endswith(
+        "The interval of near excludes zero, but among 2 tests that may be luck: outcomes are corrected for "
+        "their number (Holm)."
+    )
+    (uncorrected,) = verdict(replace(comparison(board(rows)), correction="none"))
+    assert "may be luck" not in uncorrected
+
+
 @pytest.mark.parametrize(
     ("other", "margin", "said"),
     [

@@ -208,6 +208,16 @@ def test_references_within_a_file_are_checked(tmp_path):
     json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
 
 
+def test_a_comparison_by_sim_has_a_chance_below_zero(tmp_path):
+    from xlingual.results.comparison import Board, Compared, Comparison
+
+    row = Compared("a", 0.5, None, None, None, None, None, "baseline", None, None)
+    numbers = {"n_queries": 1, "n_clusters": 1, "n_pairs": 1, "n_seeds": 1, "chance": -0.002, "replicates": 9}
+    board = Board("t", "SIM", None, None, None, None, "a", rows=[row], n_tests=1, n_rank_tests=0, **numbers)
+    Comparison(["f"], True, "holm", 0.05, None, 0, {}, [board]).write(tmp_path)
+    assert Comparison.read(tmp_path).boards[0].chance == -0.002
+
+
 def test_a_file_reaches_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
     from xlingual import files
 

@@ -7,6 +7,7 @@ that is killed leaves the state before it, which the next reader restores.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -21,7 +22,7 @@ PATIENCE = 60.0  # seconds to wait for another writer
 _SQLITE = b"SQLite format 3\x00"
 _WHAT = "a history (made by --record FILE)"
 
-# Text of `document` and `data`: JSON, compressed with zlib. docs/history.md explains every column.
+# Text of `document` and `data`: JSON, compressed with zlib. docs/reference/history.md explains every column.
 SCHEMA = """
 CREATE TABLE block (
   digest TEXT PRIMARY KEY,
@@ -120,8 +121,14 @@ def check_writable(path: Path) -> None:
     if path.exists():
         regular_file(path, _WHAT)
         _check_header(path)
+        if not os.access(path, os.W_OK):
+            raise InputError(f"{path} is read-only: check its rights, or name another file")
     elif not path.absolute().parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}: make it, or name another file")
+    if not os.access(path.absolute().parent, os.W_OK):  # a journal lies there while it is written
+        raise InputError(
+            f"{path}: its folder {path.parent} is read-only: check its rights, or name another file"
+        )
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

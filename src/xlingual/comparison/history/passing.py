@@ -40,14 +40,14 @@ def last_passing(
         for one in results.entries
         if _counts(one, member.encoder, queries, pairs)
     }
-    itself = digest_of(results), dated(results)
+    itself = digest_of(results), dated(results), member.encoder
     with reading(history) as db:
         passed = [
             (record, gate.encoder)
             for record in reversed(recorded(db))
             for gate in reversed(record.gates)
             if (gate.outcome, gate.task, gate.measure) == (PASS, queries.task, queries.measure)
-            and (record.digest, record.date) != itself
+            and (record.digest, record.date, gate.encoder) != itself
         ]
         passed.sort(key=lambda one: one[1] != member.encoder)  # stable: the latest first
         note = None
@@ -57,7 +57,7 @@ def last_passing(
                 found = stored_results(db, record.id, str(history))
                 return Reference(_name(record, candidate), encoder, found.only(encoder)), note
             note = note or f"{_called(record)} passed on other conditions ({why})"
-    return None, note or f"{history} has no run that passed a gate of this task and measure"
+    return None, note or f"{history} has no other run that passed a gate of this task and measure"
 
 
 def _counts(one: Entry, encoder: str, queries: Queries, pairs: Sequence[str]) -> bool:

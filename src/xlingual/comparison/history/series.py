@@ -16,6 +16,7 @@ from xlingual.results.document import remedy
 from xlingual.results.evaluation import ResultsFile
 from xlingual.results.history import Recorded
 from xlingual.results.views import tagged
+from xlingual.tasks import full_name, spelled
 from xlingual.typed import convert
 
 _DATA = ("manifest", "pool", "files", "qrels")  # fields of requests that name data
@@ -74,6 +75,7 @@ def chains(
         raise InputError(f"no record of {path} has a label: record with --label, or order them by time")
     found: dict[tuple[str, str, str], list[Findings]] = {}
     known: dict[str, list[str]] = {}  # task → measures
+    wanted = None if task is None else full_name(task)
     for one in ordered:
         content = documents[one.id]
         rows = {name: [tagged(row) for row in content[name]] for name in ("results", "summary")}
@@ -81,7 +83,7 @@ def chains(
         for of_task, own in _measures(read).items():
             known[of_task] = list(dict.fromkeys([*known.get(of_task, ()), *own]))
             for name in [name for name in own if name in measures] if measures else own[:1]:
-                if task in (None, of_task):
+                if wanted in (None, of_task):
                     key = of_task, name, data_name(content)
                     found.setdefault(key, []).append(_findings(one, read, of_task, name))
     _check(known, task, measures)
@@ -143,11 +145,13 @@ def _apart(found: Sequence[Findings]) -> list[list[Findings]]:
 
 
 def _check(known: Mapping[str, Sequence[str]], task: str | None, measures: Sequence[str]) -> None:
-    if task is not None and task not in known:
+    if task is not None and full_name(task) not in known:
+        names = spelled(known)
         raise InputError(
-            f"no results of the task {task!r}.{did_you_mean(task, known)} Tasks: {listed(known)}"
+            f"no results of the task {task!r}.{did_you_mean(task, names)} Tasks: {listed(names, 20)}"
         )
-    have = [name for of, names in known.items() if task in (None, of) for name in names]
+    wanted = None if task is None else full_name(task)
+    have = [name for of, names in known.items() if wanted in (None, of) for name in names]
     for name in measures:
         if name not in have:
             raise InputError(

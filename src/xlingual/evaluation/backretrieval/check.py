@@ -50,7 +50,7 @@ from xlingual.store import Store, StoreLike, open_store
 from xlingual.streams import stream
 from xlingual.tasks import task_of
 
-# How the figures come about: docs/manifest.md, "What Backretrieval can tell"
+# How the figures come about: docs/reference/manifest.md, "What Backretrieval can tell"
 ENOUGH = 3.0  # standard errors between oracle and chance, as for normalised values
 DESIGN_EFFECT = 1.4  # variance of a BkR over that of as many independent queries
 DIFFERENCE_EFFECT = 0.85  # variance of a difference over the sum of the variances of independent queries

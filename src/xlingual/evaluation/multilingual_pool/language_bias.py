@@ -1,4 +1,4 @@
-"""Views of language bias that follow from the counts of one pass: see docs/multilingual-pool.md.
+"""Views of language bias that follow from the counts of one pass: see docs/reference/multilingual-pool.md.
 
 A view takes `RelevantRanks` (the counts, with the relevant candidates of each question in order) and returns
 its values with their intervals. All belong to average precision under the policy "agnostic".

@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from xlingual.errors import InputError, MissingExtraError, XlingualError
+from xlingual.online import page as address
 from xlingual.ranking.cluster.interruption import deaf_at_exit, held_back
 
+_PAGE = address("how-to/scale/use-a-cluster")
 _PATIENCE = 5.0  # seconds that a head has to answer
 HEADLESS = 20.0  # seconds without a head, after which it is an error; after 60 Ray ends the program
 # Settings that stop Ray from printing, unless the user has set them.
@@ -174,7 +176,7 @@ def _knock(address: str) -> None:
 
 def _refusal(address: str | None, error: BaseException) -> str:
     if address is None:
-        return f"Ray could not be started on this machine ({_line(error)}): see docs/cluster.md"
+        return f"Ray could not be started on this machine ({_line(error)}): see {_PAGE}"
     if address == "auto":
         return (
             f"no Ray cluster runs on this machine ({_line(error)}): start one with ray start --head, or join "

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.findings import chance
+from xlingual.report.findings.leads import may_be_luck
 from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER, ENCODER
 from xlingual.tasks import Mark, Task
@@ -82,10 +83,17 @@ def _choice(
         return [f"{leader.encoder} can be used{purpose}; {beside}."] if judged else []
     if len(level) > 1:
         names = numbers.in_words([row.encoder for row in level], MOST_NAMED)
+        which = "either" if len(level) == 2 else "any"
         return [
-            f"Take any of {names}{purpose}: these {len(level)} are level on this data.{_cost(level, costs)}"
+            f"Take {which} of {names}{purpose}: these {len(level)} are level on this data."
+            f"{_cost(level, costs)}"
         ]
     if any(row.standing == "behind" for row in found):
+        if may_be_luck(row.behind for row in found):
+            return [
+                f"Use {leader.encoder}{purpose}: it has the best value of these {len(found)} {ENCODER}s, "
+                "though among so many the lead may be luck."
+            ]
         best = (
             "better than the other"
             if len(found) == 2

@@ -134,7 +134,25 @@ def _against_baseline(board: Board, comparison: Comparison) -> str:
             shown = [f"{name} ({gap})" for name, gap in named.items()] if len(named) <= _MOST_NAMED else named
             who = numbers.in_words(list(shown), _MOST)
             parts.append(f"{_counted(outcome, len(named), comparison)}: {who}")
-    return words.stop(f"{head}, {'; '.join(parts)}")
+    sentence = words.stop(f"{head}, {'; '.join(parts)}")
+    return f"{sentence} {_why_none(others, board, comparison)}".rstrip()
+
+
+def _why_none(others: Sequence[Compared], board: Board, comparison: Comparison) -> str:
+    """Return why no difference is found where intervals exclude zero: they are not corrected, tests are."""
+    apart = [
+        row.encoder
+        for row in others
+        if row.outcome == record.NO_DIFFERENCE and row.ci is not None and row.ci.low * row.ci.high > 0
+    ]
+    correction = CORRECTIONS.get(comparison.correction)
+    if not apart or correction is None:
+        return ""
+    interval, verb = ("interval", "excludes") if len(apart) == 1 else ("intervals", "exclude")
+    return (
+        f"The {interval} of {numbers.in_words(apart, _MOST)} {verb} zero, but among {board.n_tests} tests "
+        f"that may be luck: outcomes are corrected for their number ({correction})."
+    )
 
 
 def _counted(outcome: str, count: int, comparison: Comparison) -> str:

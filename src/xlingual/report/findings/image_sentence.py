@@ -10,6 +10,7 @@ from xlingual.report import numbers, words
 from xlingual.report.findings import hubs, leads, recalls
 from xlingual.report.findings.recalls import IMAGE, RSUM, TASK, interval_text, value_text
 from xlingual.report.leaders import BoardRow, contains, side_of_chance
+from xlingual.report.marking import ENCODER
 from xlingual.report.table import Cell
 from xlingual.results import Results, Summary, by_key
 from xlingual.tasks import Task
@@ -123,7 +124,13 @@ def _leading(head: _Headline) -> str:
         return f"{text}, before {rest[0]} with {head.value(rest[0])}; no paired difference was computed."
     shown = f"{value_text(behind.value, head.measure)} {interval_text(behind.ci, head.measure)}"
     if not contains(behind.ci, 0.0):
-        zero = "the interval excludes zero, so the lead is real on this data"
+        luck = leads.may_be_luck(row.behind for row in head.rows.values())
+        real = (
+            f"but among {len(head.rows)} {ENCODER}s that may be luck"
+            if luck
+            else "so the lead is real on this data"
+        )
+        zero = f"the interval excludes zero, {real}"
         return f"{text}, {shown} ahead of {rest[0]}: {zero}."
     level = [name for name in rest if (own := head.rows[name].behind) and contains(own.ci, 0.0)]
     shown += " for the first" if len(level) > 1 else ""

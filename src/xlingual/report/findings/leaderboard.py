@@ -44,16 +44,17 @@ def _lead(board: Leaderboard) -> str:
         return f"Use {always[0]}: no other {ENCODER} is shown to be better than it {where}."
     if always:
         named = numbers.in_words(always, _NAMED)
-        return f"Take any of {named}: no other {ENCODER} is shown to be better than these {where}."
+        which = "either" if len(always) == 2 else "any"
+        return f"Take {which} of {named}: no other {ENCODER} is shown to be better than these {where}."
+    choose = f"Choose by the column that is most like your data: no {ENCODER} is at the top {where}."
+    if any({cell.encoder for cell in column.known} != set(board.encoders) for column in tested):
+        return f"{choose} Not every {ENCODER} was evaluated in each, so counts of columns cannot be compared."
     most = max(sum(name in top for top in tops) for name in board.encoders)
     often = [name for name in board.encoders if sum(name in top for top in tops) == most]
-    verb, which = "are", "columns each"
-    if len(often) == 1:
-        has = sum(often[0] in {cell.encoder for cell in column.known} for column in tested)
-        verb, which = "is", f"of the {has} that it was evaluated in"
+    verb, each = ("is", "") if len(often) == 1 else ("are", " each")
     return (
-        f"Choose by the column that is most like your data: no {ENCODER} is at the top {where}. "
-        f"{numbers.in_words(often, _NAMED)} {verb} at the top most often, in {most} {which}."
+        f"{choose} {numbers.in_words(often, _NAMED)} {verb} at the top most often, in {most} of "
+        f"{numbers.counted(len(tested), 'column')}{each}."
     )
 
 
@@ -69,8 +70,8 @@ def _column(column: ResultColumn) -> str:
         if len(known) == 1:
             return f"{column.name}: {first.encoder} alone was evaluated, {value}."
         return words.stop(
-            f"{column.name}: {first.encoder} has the best value, {value}, which says nothing about the next "
-            f"one: {reason}"
+            f"{column.name}: {first.encoder} has the best value, {value}; whether it is better than the next "
+            f"one is not known: {reason}"
         )
     top = column.top
     if not any(above_chance(column, cell) for cell in top):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import NormalDist
 
 from xlingual.report import numbers, words
 from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.marking import ENCODER
 from xlingual.results import Results, Summary, by_key
 from xlingual.results.cautions import unanswered
+from xlingual.results.entries import Behind
 
 _TRUTH = "Compare by true retrieval (xlingual evaluate xlr)."
 MOST_NAMED = 3  # more encoders than this are named without their differences
@@ -25,11 +27,34 @@ def lead(leader: BoardRow, found: Sequence[BoardRow], name: str, where: str) -> 
     if level:
         return f"{head}, but is not distinguishable from {_level(level)}{_next(behind)}"
     if behind:
+        real = (
+            f"but among {len(found)} {ENCODER}s that may be luck"
+            if may_be_luck(row.behind for row in found)
+            else "so the lead is real on this data"
+        )
         return (
             f"{head}, {behind[0].behind_text} ahead of {behind[0].encoder}: "
-            "the interval excludes zero, so the lead is real on this data."
+            f"the interval excludes zero, {real}."
         )
     return f"{head}; no paired difference was computed, so whether the lead is real is not known."
+
+
+def may_be_luck(behind: Iterable[Behind | None]) -> bool:
+    """Tell whether an encoder is behind by itself, but not when it is one of several that might have led.
+
+    Intervals of differences are for one rival each. Here they are as wide as all rivals together need
+    (Bonferroni, by the ratio of normal quantiles), as comparisons correct for the number of encoders.
+    """
+    rivals = [rival for rival in behind if rival is not None]
+    return any(_widened(rival, len(rivals)) for rival in rivals if not contains(rival.ci, 0.0))
+
+
+def _widened(behind: Behind, n: int) -> bool:
+    """Tell whether an interval contains zero when it is one of n."""
+    tail = (1.0 - behind.ci.level) / 2.0
+    ratio = NormalDist().inv_cdf(1.0 - tail / n) / NormalDist().inv_cdf(1.0 - tail)
+    nearest = behind.ci.low if behind.value > 0 else behind.ci.high
+    return (behind.value - (behind.value - nearest) * ratio) * behind.value <= 0
 
 
 def _level(level: list[BoardRow]) -> str:

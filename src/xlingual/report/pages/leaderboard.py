@@ -47,16 +47,16 @@ def page(board: Leaderboard, *, title: str | None = None) -> Page:
         title=title or _title(board),
         verdict=[Finding(findings(board))],
         sections=[_all(board), _by_column(board), *_costs(board)],
-        facts=numbers.facts(
-            (len(board.encoders), ENCODER, f"{ENCODER}s"),
-            (len(columns), "column", "columns"),
-            (len({column.data for column in columns}), "data set", "data sets"),
-            (len({column.task for column in columns}), "task", "tasks"),
-        ),
-        about=[
-            *words.explained(*((one.task, one.measure) for one in own)),
-            *([f"evaluated on {when}"] if when else []),
+        facts=[
+            *([("evaluated", when)] if when else []),
+            *numbers.facts(
+                (len(board.encoders), ENCODER, f"{ENCODER}s"),
+                (len(columns), "column", "columns"),
+                (len({column.data for column in columns}), "data set", "data sets"),
+                (len({column.task for column in columns}), "task", "tasks"),
+            ),
         ],
+        about=words.explained(*((one.task, one.measure) for one in own)),
         terms=list(TERMS.items()),
         warnings=board.warnings,
         conditions=[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from xlingual.online import page as address
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Finding, Fold, Matrix, Page, Prose, Section
 from xlingual.report.figures.repair import changes_by_pair
@@ -41,7 +42,7 @@ _PAIR = {
 _LEAST = "lower bound of the difference, one-sided, for one line alone"
 _NO_JUDGE = (
     "Backretrieval and SIM are no judges of a repair: they may fall where search over all languages gets "
-    "better (docs/repair.md)."
+    f"better: {address('explanation/repair-without-leakage')}"
 )
 
 

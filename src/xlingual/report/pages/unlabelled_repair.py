@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xlingual.online import page as address
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Finding, Page, Prose, Section
 from xlingual.report.table import Cell, Column, Row, Table, narrower
@@ -18,8 +19,8 @@ _NOT_TESTED = (
 )
 _PRESUMES = (
     "The criterion presumes that all languages are about the same things. Where they were, none of its "
-    "choices on other data did harm; where each language had topics of its own, some did "
-    "(docs/results/label-free.md)."
+    "choices on other data did harm; where each language had topics of its own, some did: "
+    f"{address('results/label-free')}"
 )
 _ABOUT = (
     "Transforms were fitted on one part of the data, one was chosen on another, and this is the third. "

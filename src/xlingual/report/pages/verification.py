@@ -11,6 +11,11 @@ from xlingual.report.blocks import Block, Finding, Page, Section
 from xlingual.report.table import Column, Table
 from xlingual.results.verification import Verification
 
+_WHERE = (
+    "Paths count from the folder in which the command was given, and those of a suite from the folder of its "
+    "file: run verify there."
+)
+
 
 def page(found: Verification, *, title: str | None = None) -> Page:
     """Return the page of a verification."""
@@ -33,19 +38,27 @@ def sentences(found: Verification) -> list[str]:
     }[found.outcome]
     if found.claim is not UNSET and found.outcome == "different" and found.problems:
         head = f"DIFFERENT: the claim is not what {found.path} says."
-    said = [head, *(f"{problem[0].upper()}{problem[1:]}." for problem in found.problems)]
+    said = [head, *(f"{_begun(problem)}." for problem in found.problems)]
     if found.claim is not UNSET and found.outcome in ("equal", "unchanged"):
         said.append("The claim is what the result says.")
     for state in ("changed", "missing"):
         names = [one.path for one in found.inputs if one.state == state]
         if names:
             said.append(f"{state.capitalize()}: {numbers.in_words(names, 5)}.")
+    if any(one.state == "missing" and not Path(one.path).is_absolute() and one.note for one in found.inputs):
+        said.append(_WHERE)
     if found.n_different:
         of = f"{numbers.count(found.n_different)} of {numbers.count(found.n_compared)}"
         said.append(f"{of} numbers are others.")
     if found.versions and found.outcome != "unchanged":
         said.append(f"Versions have changed: {'; '.join(found.versions)}.")
     return said
+
+
+def _begun(sentence: str) -> str:
+    """Return a sentence with a capital letter, unless it begins with the name of a file or an option."""
+    first = sentence.split(maxsplit=1)[0]
+    return f"{sentence[0].upper()}{sentence[1:]}" if first.isalpha() else sentence
 
 
 def _of_what(found: Verification) -> str:

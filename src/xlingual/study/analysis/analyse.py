@@ -1,4 +1,4 @@
-"""From ratings to a verdict: the analysis of a study, as docs/study-analysis.md defines it."""
+"""From ratings to a verdict: the analysis of a study, as docs/reference/study.md defines it."""
 
 from __future__ import annotations
 

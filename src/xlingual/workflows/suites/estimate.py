@@ -1,11 +1,11 @@
 """What a step would take: texts that are to be encoded, pairs that are ranked, time, memory and cost.
 
-Data are read and the store is asked; no model is loaded. The formulas are those of docs/scale.md.
+Data are read and the store is asked; no model is loaded. `times` has the formulas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,14 +26,11 @@ from xlingual.results import Results
 from xlingual.store import Store
 from xlingual.systems import ListSystem, systems
 from xlingual.systems import joined as with_runs
+from xlingual.workflows.suites import times
 from xlingual.workflows.suites.reading import Suite
 from xlingual.workflows.suites.step import Step
 
-RATE = 1.25e11  # float32 operations of one core a second
-TEXT_PAIR, IMAGE_PAIR = 0.4e-9, 3.0e-9  # seconds for each pair, beside the product
-QUERY = 22e-6  # seconds for each query: checks, statistics, tables
 MEMORY, QUERY_BYTES = 0.3e9, 2300.0
-TEXT_DIM, IMAGE_DIM = 768, 2048  # where the dimensions of vectors are not known
 
 
 @dataclass(frozen=True)
@@ -52,27 +49,48 @@ class Encoding:
 class Estimate:
     """What a step would take."""
 
+    encoders: int = 0
     encodings: list[Encoding] = field(default_factory=list)
     queries: int = 0
     pairs: float = 0.0  # of vectors whose similarity is computed, over all encoders and seeds
-    ranking: float = 0.0  # seconds of one core
+    seconds: float = 0.0  # but for encoders whose speed is not known
     memory: float = 0.0  # bytes, vectors included
 
     @property
-    def seconds(self) -> float:
-        """The seconds that are known of: encoding and ranking."""
-        return self.ranking + sum(one.seconds or 0.0 for one in self.encodings)
+    def unknown(self) -> list[str]:
+        """The encoders whose speed is not known."""
+        return [one.name for one in self.encodings if one.seconds is None and not one.problem]
+
+    @property
+    def problems(self) -> list[str]:
+        """What keeps it from being computed."""
+        return [one.problem for one in self.encodings if one.problem]
 
 
 class Estimator:
     """Estimates the steps of a suite in order: what one encodes, a later one finds in the store."""
 
     def __init__(self, suite: Suite) -> None:
+        self.pace = times.pace()
         self._speeds = dict(_speeds(suite))
         self._planned: dict[str, set[bytes]] = {}
+        self._found: dict[tuple[str, str], Estimate] = {}  # of an evaluation, by data and task
 
     def of(self, step: Step) -> Estimate:
-        """Return what an evaluation would take; raise InputError where its data cannot be read."""
+        """Return what a step would take; raise InputError where its data cannot be read."""
+        if step.kind == "evaluate":
+            found = self._found[step.data, step.task] = self._evaluation(step)
+            return found
+        evaluated = self._found.get((step.data, step.task)) or Estimate()
+        encoders = 1 if step.kind == "gate" else max(1, evaluated.encoders - 1)
+        work = times.STEP + times.COMPARED_QUERY * evaluated.queries * encoders
+        return Estimate(seconds=self.pace * work)
+
+    def start(self) -> float:
+        """Return the seconds that a run takes beside its steps."""
+        return self.pace * times.START
+
+    def _evaluation(self, step: Step) -> Estimate:
         asked, found = values(step.request), Estimate()
         store = _store(asked)
         data, texts, sizes = _data(asked)
@@ -80,18 +98,19 @@ class Estimator:
         for name, encoder in encoders.items():
             found.encodings.append(self._encoding(name, encoder, texts, store))
         self._images(asked, data, found, store)
-        n_systems = max(1, len(encoders))
-        by_images = asked.get("image_encoder") is not None
+        n = found.encoders = max(1, len(encoders))
+        by_images, pool = asked.get("image_encoder") is not None, "pool" in asked
         seeds = int(asked.get("seeds") or 1)
+        work = times.STEP + n * times.REPORT
         for queries, candidates in sizes:
             pairs = float(queries) * candidates * seeds
             found.queries += queries * seeds
-            found.pairs += pairs * n_systems
-            found.ranking += n_systems * pairs * (2 * TEXT_DIM / RATE + TEXT_PAIR)
-            if by_images:  # queries against the images of all sources
-                found.ranking += pairs * (2 * IMAGE_DIM / RATE + n_systems * IMAGE_PAIR)
-        found.ranking += QUERY * found.queries * n_systems
-        found.memory = MEMORY + QUERY_BYTES * found.queries + 4.0 * TEXT_DIM * len(texts)
+            found.pairs += pairs * n
+            work += times.ranking(pairs, n, by_images=by_images) + times.PART * n * seeds
+        work += n * found.queries * (times.POOL_QUERY if pool else times.STATISTICS)
+        encoding = sum(one.seconds or 0.0 for one in found.encodings)
+        found.seconds = self.pace * work + encoding
+        found.memory = MEMORY + QUERY_BYTES * found.queries + 4.0 * times.TEXT_DIM * len(texts)
         return found
 
     def _images(self, asked: Mapping[str, Any], data: Any, found: Estimate, store: Store | None) -> None:  # noqa: ANN401
@@ -116,14 +135,15 @@ class Estimator:
             return Encoding(name, 0, 0, 0.0)
         while isinstance(encoder, Stacked):
             encoder = encoder.base
-        if not is_kept(encoder):  # files that are read, or vectors that are made anew in no time
+        fitting = self.pace * times.FIT * len(encoder.fitted_on)
+        if not is_kept(encoder):  # files that are read, or vectors that are made anew in each step
             free = encoder.by_number or encoder.depends_on_batch or not isinstance(encoder, Wrapped)
-            return Encoding(
-                name,
-                0 if free else len(batch),
-                len(batch) if free else 0,
-                0.0 if free else self._time(name, len(batch)),
-            )
+            if not free:
+                return Encoding(name, len(batch), 0, self._time(name, len(batch)))
+            letters = 0
+            if isinstance(batch, Texts) and encoder.depends_on_batch:
+                letters = sum(len(text) for text in batch.text)
+            return Encoding(name, 0, len(batch), fitting + self.pace * times.LETTER * letters)
         try:
             keys, identity = row_keys(encoder, batch), encoder.identity
         except XlingualError as error:
@@ -147,13 +167,18 @@ class Estimator:
                 cost = str(encoder.estimate(batch.take(np.array([row for _, row in missing]))))
             except InputError as error:  # more than it may cost
                 cost = str(error)
-        return Encoding(name, len(missing), len(rows) - len(missing), self._time(name, len(missing)), cost)
+        took = self._time(name, len(missing), encoder.fitted_on)
+        return Encoding(name, len(missing), len(rows) - len(missing), took, cost)
 
-    def _time(self, name: str, count: int) -> float | None:
+    def _time(self, name: str, count: int, fitted: Collection[bytes] = ()) -> float | None:
+        """Return the seconds in which an encoder encodes, None where its speed is not known."""
         if not count:
             return 0.0
-        speed = self._speeds.get(name)
-        return None if speed is None else count / speed
+        if name in self._speeds:
+            return count / self._speeds[name]
+        if name == "pixels":
+            return self.pace * times.IMAGE * count
+        return self.pace * times.FIT * len(fitted) if fitted else None
 
 
 def _speeds(suite: Suite) -> Iterator[tuple[str, float]]:

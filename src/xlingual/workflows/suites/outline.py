@@ -13,7 +13,9 @@ from pathlib import Path
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter, warn
+from xlingual.images import missing_files
+from xlingual.online import page as address
 from xlingual.tasks import TASKS
 from xlingual.workflows.suites.reading import read_suite
 
@@ -36,8 +38,11 @@ class Outline:
     gate: tuple[str, str, float] | None = None  # candidate, baseline, margin
 
 
-def tasks_for(data: Path) -> tuple[str, list[str]]:
-    """Return what data are (manifest, pool or files), and the tasks that they allow."""
+def tasks_for(data: Path, *, opens_images: bool = False) -> tuple[str, list[str]]:
+    """Return what data are (manifest, pool or files), and the tasks that they allow.
+
+    Where the suite `opens_images`, missing image files are reported (DataWarning).
+    """
     if is_pool(data):
         MultilingualPool.read(data)
         return "pool", ["lareqa"]
@@ -47,6 +52,12 @@ def tasks_for(data: Path) -> tuple[str, list[str]]:
         if "sentence1" in str(error) or _has_scores(data):
             return "files", ["sts"]
         raise
+    missing = len(missing_files(manifest.image_source)) if opens_images and manifest.has_images else 0
+    if missing:
+        warn(
+            f"{data}: {missing} of {len(manifest.image_source)} image files are missing: put them there, or "
+            f"give vectors of the images ({parameter('image_encoder', 'vectors:FILE.npy')})"
+        )
     languages, images = len(manifest.languages), manifest.has_images
     several = (
         len(set(zip(manifest.item.tolist(), manifest.language.tolist(), strict=True))) > manifest.n_items
@@ -86,7 +97,8 @@ def written(outline: Outline, folder: Path) -> str:
     name = outline.name or name_for(outline.data)
     lines = [
         "# A suite: what `xlingual run` computes; only what changed is computed again.",
-        "# What each key may be: xlingual run --schema suite > suite.schema.json, and docs/suites.md.",
+        f"# What each key may be: {address('reference/suites')}",
+        "# For an editor: xlingual run --schema suite > suite.schema.json",
         "#:schema suite.schema.json",
         "",
         f"title = {_text(name)}",

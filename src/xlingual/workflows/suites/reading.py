@@ -102,7 +102,7 @@ def _is_command(part: Any) -> bool:  # noqa: ANN401
 def _tasks(content: Mapping[str, Any], where: str) -> dict[str, tuple[Task, dict[str, Any]]]:
     """Return the tasks by the suite's names for them, each with its options."""
     given = content.get("tasks", {})
-    if isinstance(given, list):
+    if not isinstance(given, dict):
         given = {name: {} for name in words(given, "tasks", where)}
     found = {}
     known = {word: task for task in TASKS.values() for word in (task.name, *task.short)}

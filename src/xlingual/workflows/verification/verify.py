@@ -17,6 +17,7 @@ from xlingual.errors import InputError, parameter
 from xlingual.results import Results
 from xlingual.results.claims import PREFIX, Claim
 from xlingual.results.made import Made, made_in
+from xlingual.results.suite import Suite
 from xlingual.results.verification import Verification
 from xlingual.workflows.verification.inputs import inputs_of, other_versions
 from xlingual.workflows.verification.numbers import compare, compare_sample
@@ -35,7 +36,7 @@ class Wanted:
 
 
 def verify(path: str | Path, replay: Replay, wanted: Wanted = Wanted()) -> list[Verification]:
-    """Return what became of each file of results of a path: a file or a folder.
+    """Return what became of each file of results of a path: a file or a folder; of a suite, of each step.
 
     `replay` runs the command of a request. Paths of inputs count from the folder in which the command was
     given: it is found by the folder of the result, else it is the present one.
@@ -44,7 +45,28 @@ def verify(path: str | Path, replay: Replay, wanted: Wanted = Wanted()) -> list[
         InputError: there is no file of results, or a sample cannot be drawn of it.
 
     """
-    return [_from_its_folder(made, replay, wanted) for made in made_in(path)]
+    found: list[Verification] = []
+    for made in made_in(path):
+        if made.kind == "suite":
+            found += _of_suite(made, replay, wanted)
+        else:
+            found.append(_from_its_folder(made, replay, wanted))
+    return found
+
+
+def _of_suite(made: Made, replay: Replay, wanted: Wanted) -> Iterator[Verification]:
+    """Yield what became of each step of a suite; results that have no sample are verified whole."""
+    suite = Suite.read(made.path)
+    for part in (*suite.evaluations, *suite.comparisons, *suite.gates):
+        folder = made.path.parent / part.folder
+        try:
+            steps = made_in(folder)
+        except InputError as error:
+            yield Verification(path=str(folder), outcome="missing", problems=[str(error)])
+            continue
+        for step in steps:
+            sample = wanted.sample if _has_sample(step) else None
+            yield _from_its_folder(step, replay, with_changes(wanted, sample=sample))
 
 
 def verify_claim(
@@ -96,18 +118,31 @@ def _from_its_folder(made: Made, replay: Replay, wanted: Wanted) -> Verification
 
 
 def _base(made: Made) -> Path:
-    """Return the folder in which the command was given: that from which `--out` leads to the file."""
+    """Return the folder in which the command was given: one from which `--out` leads to the file.
+
+    Where `--out` begins with `..`, as in a suite that writes beside its folder, several folders are such:
+    the first that has one of the inputs counts.
+    """
     given, folder = Path(str(made.run.get("out", ""))), made.path.absolute().parent
-    depth = len(given.parts)
-    if depth and not given.is_absolute() and ".." not in given.parts and folder.parts[-depth:] == given.parts:
-        return Path(*folder.parts[:-depth])
-    return Path.cwd()
+    up = sum(part == ".." for part in given.parts)
+    down = given.parts[up:]
+    leads = bool(down) and not given.is_absolute() and ".." not in down and folder.parts[-len(down) :] == down
+    if not leads:
+        return Path.cwd()
+    root = Path(*folder.parts[: -len(down)])
+    if not up:
+        return root
+    known = made.provenance
+    named = [one.path for one in known.inputs] + [one.path for one in known.derived_from] if known else []
+    paths = [path for path in named if isinstance(path, str)]
+    beside = (path for path in sorted(root.glob("/".join("*" * up))) if path.is_dir())
+    return next((path for path in beside if any((path / one).exists() for one in paths)), Path.cwd())
 
 
 def _verified(made: Made, replay: Replay, wanted: Wanted) -> Verification:
     found = partial(Verification, path=str(made.path), digest=made.digest)
     if made.digest is None:
-        return found(outcome="changed", problems=[made.no_digest])
+        return found(outcome="changed" if made.whole else "missing", problems=[made.no_digest])
     inputs = inputs_of(made)
     changed = [one for one in inputs if one.state == "changed"]
     missing = [one for one in inputs if one.state == "missing"]
@@ -147,10 +182,17 @@ def _verified(made: Made, replay: Replay, wanted: Wanted) -> Verification:
 
 def _sampled(made: Made, request: dict[str, Any], n: int) -> dict[str, Any]:
     """Return the request of an evaluation for some of its queries."""
-    task = str(request.get("command", "")).removeprefix("evaluate ")
-    if made.kind != "results" or task not in _SAMPLED or request.get("queries") or request.get("approximate"):
+    if not _has_sample(made):
         raise InputError(
             f"{parameter('sample')} is for exact results of {' and '.join(_SAMPLED)} over all their queries: "
             f"{made.path} is of {request.get('command') or 'no command'}: verify it whole"
         )
     return request | {"queries": n}
+
+
+def _has_sample(made: Made) -> bool:
+    """Return whether some queries of a result can be ranked alone."""
+    asked = made.request
+    task = str(asked.get("command", "")).removeprefix("evaluate ")
+    whole = not asked.get("queries") and not asked.get("approximate")
+    return made.kind == "results" and task in _SAMPLED and whole

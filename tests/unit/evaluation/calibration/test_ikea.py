@@ -1,4 +1,4 @@
-"""The calibration of 24 encoders on IKEA: how far off it is, beside plain fits (docs/calibration.md)."""
+"""The calibration of 24 encoders on IKEA: how far off it is, beside plain fits."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -315,13 +314,6 @@ def test_an_image_encoder_of_several_systems_encodes_once() -> None:
     texts = [data.Captions(name, IMAGES, 1.0) for name in "ab"]
     run(manifest, *texts, image_encoders=Counting(IMAGES))
     assert calls == [N]
-
-
-def test_the_worked_example_of_the_page_gives_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[4] / "docs/image-sentence.md").read_text(encoding="utf-8")
-    code, output = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", page, re.DOTALL).groups()  # type: ignore[union-attr]
-    exec(compile(code, "docs/image-sentence.md", "exec"), {})
-    assert capsys.readouterr().out == output
 
 
 def test_systems_that_tell_different_images_apart_are_not_paired() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from scipy.stats import norm
 
 from xlingual.report import page_of, verdict
 from xlingual.report.findings.advice import advice
+from xlingual.report.findings.leads import may_be_luck
 from xlingual.report.leaders import leaderboard
 from xlingual.tasks import task_of
 
@@ -34,10 +36,27 @@ def test_one_is_plainly_best(made):
     assert said(made, *rows[:2]) == [f"Use a {TO}: it is better than the other."]
 
 
+def test_a_lead_that_holds_for_one_rival_may_be_luck_among_several(made):
+    rows = [mean(made, "a", 0.4), mean(made, "b", 0.378, 0.022), mean(made, "c", 0.2, 0.2)]
+    assert said(made, *rows[:2]) == [f"Use a {TO}: it is better than the other."]
+    (found,) = said(made, *rows, mean(made, "d", 0.1, 0.3))
+    assert found.endswith("s, though among so many the lead may be luck.")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_interval_for_several_rivals_is_as_wide_as_bonferroni_says(made, sign):
+    n, half = 5, 0.02
+    least = half * norm.ppf(1 - 0.025 / n) / norm.ppf(0.975)  # of a lead that is clear among n
+    for lead, luck in ((least * 1.001, False), (least * 0.999, True), (half * 1.001, True)):
+        rivals = [made.behind("a", sign * lead, half), *[made.behind("a", sign * 0.5, half)] * (n - 1)]
+        assert may_be_luck([*rivals, None]) is luck
+    assert not may_be_luck([made.behind("a", sign * half * 1.001, half)])  # one rival: as it stands
+
+
 def test_level_ones_are_chosen_by_cost(made):
     rows = [mean(made, "a", 0.4), mean(made, "b", 0.39, 0.01), mean(made, "c", 0.2, 0.2)]
     (found,) = said(made, *rows)
-    assert found.startswith(f"Take any of a and b {TO}: these 2 are level on this data.")
+    assert found.startswith(f"Take either of a and b {TO}: these 2 are level on this data.")
     assert found.endswith("Choose by cost, or evaluate more queries to tell them apart.")
     costs = {name: {"bytes_per_text": size} for name, size in (("a", 4096.0), ("b", 1024.0), ("c", 8.0))}
     assert said(made, *rows, costs=costs)[0].endswith("Choose by cost: b has the smallest vectors.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from msgspec.structs import replace
 
 from xlingual.report import as_html, page_of
 from xlingual.report.axis import named_axis
@@ -55,6 +56,13 @@ def trend(
     ]
     series = Series("backretrieval", "R@10", "shop.parquet", records, made, {"data": "abc"})
     return Trend("h.sqlite", "time", 0.05, [series], n_tests=3, replicates=1999)
+
+
+def test_each_series_is_named_once_in_the_verdict():
+    found = trend(("mine", [Value(0.3), Value(0.3, "unchanged", 0.0)]))
+    found.series.append(replace(found.series[0], measure="R@1"))
+    shown = as_html(found).partition("</section>")[0]
+    assert shown.count("BkR R@10 · shop.parquet") == shown.count("BkR R@1 · shop.parquet") == 1
 
 
 def sentences(found: Trend) -> str:
