@@ -99,7 +99,7 @@ def _languages(request: GenerateRequest | FeaturesRequest) -> dict[str, str]:
 
 @command(AblateRequest, rerank)
 def ablate(request: AblateRequest) -> None:
-    """Measure which features of NBEST help: tune without some of them, and compare BLEU on held-out sentences.
+    """Measure which features of NBEST help: tune without some, and compare BLEU on held-out sentences.
 
     Translations of a sentence are chosen by weights that were tuned on the other folds; with --on, weights
     are tuned on NBEST and compared on the other lists. The interval and p come from a paired bootstrap over

@@ -94,7 +94,7 @@ _ADDRESS = "http://127.0.0.1:8080"  # where xlingual study serve listens by defa
 
 @command(NewStudyRequest, study, short_help="Draw queries and suggestions; write a study.")
 def new(request: NewStudyRequest) -> None:
-    """Make a study: draw queries from MANIFEST, collect the suggestions of each system, and write them for raters.
+    """Make a study: draw queries from MANIFEST and collect the suggestions of each system.
 
     A text that two systems suggest is shown once and counts for both. STUDY/secret records which system
     suggested which text; the server never opens it.
@@ -215,9 +215,9 @@ def import_(request: ImportStudyRequest) -> None:
             screen.say(f"{path}: {', '.join(parts)}")
 
 
-@command(AnalyseStudyRequest, study, short_help="Say whose suggestions people find better.")
+@command(AnalyseStudyRequest, study, short_help="Compare the systems by the ratings.")
 def analyse(request: AnalyseStudyRequest) -> None:
-    """Analyse the ratings of STUDY: which system's suggestions are better, by how much, and how certain it is.
+    """Analyse the ratings of STUDY: which system is better, by how much, and how certain it is.
 
     The command opens STUDY/secret/key.json, which names the system of each suggestion. Run it when rating has
     ended, or at planned looks (--looks).

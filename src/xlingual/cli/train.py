@@ -104,7 +104,7 @@ def triplet(request: TripletRequest) -> None:
     short_help="Train Triplet with a term that keeps languages together (TripletXL).",
 )
 def triplet_xl(request: TripletXlRequest) -> None:
-    """Train TripletXL: Triplet with a loss term that makes neighbours in other languages as near as in the own language.
+    """Train TripletXL: Triplet with a loss term that brings neighbours in other languages nearer.
 
     MANIFEST holds texts with two further columns, such as a title and a body. Translations are not needed.
     """

@@ -147,7 +147,7 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
 
 
 class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
-    """Measure answer retrieval from a multilingual pool, and whether an encoder prefers the question's language.
+    """Measure answer retrieval from a multilingual pool, and preference for the question's language.
 
     Each question is in one language; the candidates are in all languages. POOL is a pool folder (see:
     xlingual data squad-to-pool, xlingual data mix-pool), a retrieval folder of BEIR or MTEB, or a folder of

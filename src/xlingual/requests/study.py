@@ -117,7 +117,7 @@ class ServeStudyRequest(Request, frozen=True, kw_only=True):
 
 
 class AnalyseStudyRequest(Request, frozen=True, kw_only=True):
-    """Say whose suggestions people find better."""
+    """Compare the systems by the ratings."""
 
     command = "study analyse"
 

@@ -43,7 +43,7 @@ class RunRequest(Request, frozen=True, kw_only=True):
         option(
             "Write a suite's results to the folder DIR.",
             metavar="DIR",
-            otherwise="as the file says",
+            otherwise="as in the file",
             run=True,
         ),
     ] = None

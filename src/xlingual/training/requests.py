@@ -169,7 +169,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
 
 
 class TripletXlRequest(TripletRequest, frozen=True, kw_only=True):
-    """Train TripletXL: Triplet with a loss term that makes neighbours in other languages as near as in the own language."""
+    """Train TripletXL: Triplet with a loss term that brings neighbours in other languages nearer."""
 
     command = "train triplet-xl"
     in_files = ()

@@ -185,7 +185,7 @@ def test_one_training_and_a_base_that_was_chosen_here_are_said() -> None:
     )
     assert "Each model was trained once" in told and "by luck alone" in told
     assert "labse was chosen as base because it leads on these very queries" in told
-    assert verdict(study(differences=[])) == ["Nothing was trained, so there is nothing to compare."]
+    assert verdict(study(differences=[])) == ["No model was trained, so there is no comparison."]
 
 
 def test_pairs_below_another_model_come_with_the_largest_loss_first() -> None:

@@ -57,7 +57,8 @@ def with_control(outcome: str, of_base: str = BETTER, value: float = 0.001, **ch
          "no difference is found to Triplet"),
         (CANNOT_TELL, BETTER, "Whether Triplet's gain over its base labse survives the control is not known",
          "Too few queries."),
-        (NO_DIFFERENCE, NO_DIFFERENCE, "No gain over the base is shown that the control could explain",
+        (NO_DIFFERENCE, NO_DIFFERENCE, "No gain over the base is shown, so the control has no gain to "
+                                       "explain",
          "Triplet is not shown to differ from that"),
         (WORSE, NO_DIFFERENCE, "No gain over the base", "Triplet is worse than that"),
         (BETTER, WORSE, "Training helps, though no gain of Triplet over its base is shown: title and body",

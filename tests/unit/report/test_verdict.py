@@ -263,8 +263,8 @@ def test_a_run_that_left_out_over_a_tenth_of_the_texts_says_so(made):
     assert len(numbers_of(results)) == 1
     results.dropped = {"texts": 11, "of": 100}
     assert numbers_of(results)[1] == (
-        "11 of 100 texts (11 %) took no part; the numbers are about the others only, and the warnings say "
-        "why."
+        "11 of 100 texts (11 %) were not evaluated; the numbers are for the others only, and the warnings "
+        "say why."
     )
     both = numbers_of([results, made.results(entries, [mean(made, "e", 0.3)])])
     assert both[2].startswith("11 of 100 texts")
@@ -348,8 +348,8 @@ def test_a_mark_against_the_best_value_and_none_for_correlations_and_median_rank
 
 OTHERS = "the others were not, as far as is known"
 IMAGES = (
-    "this measure rewards knowing what images look like, whether or not translations are found. "
-    "Compare by true retrieval"
+    "this measure rewards knowledge of how images look, even if translations are not found. Compare by true "
+    "retrieval"
 )
 
 

@@ -87,7 +87,7 @@ def test_noise_has_a_high_oracle_and_no_neighbours(tmp_path: Path) -> None:
     assert not found.can_tell and found.reasons == [UNRELATED]
     assert all(NO_NEIGHBOURS in one.reasons and one.neighbours < 0.1 for one in found.pairs)
     said = verdict(found)
-    assert said[0] == "No: Backretrieval can tell nothing about text encoders on these data."
+    assert said[0] == "No: Backretrieval cannot separate text encoders on these data."
     assert any("it is high for noise too" in one for one in said)
     assert any(one.startswith("What to do: ") and "another image encoder" in one for one in said)
 

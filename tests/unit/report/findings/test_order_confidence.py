@@ -1,4 +1,4 @@
-"""What is said of an order: a figure, or what limits it."""
+"""What is said of an order: a figure, or limited by."""
 
 from types import SimpleNamespace
 

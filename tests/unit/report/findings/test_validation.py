@@ -30,7 +30,8 @@ def test_verdict_says_what_the_intervals_say_most_important_first():
     assert "orders two encoders as XLR does in 94 % [60 %, 99 %] of 255 pairs; SIM in 92 %" in text
     assert "Among weak encoders (XLR below 0.5: 3) whether BkR agrees with XLR is not known" in text
     assert (
-        "Among strong encoders (XLR 0.5 or more: 3) BkR agrees with XLR, how closely is uncertain: P" in text
+        "Among strong encoders (XLR 0.5 or more: 3) BkR agrees with XLR, but how closely is uncertain: P"
+        in text
     )
     assert (
         "above 0.8 down to 82 % of the nearest images kept (noise 0.5: Pearson 0.940 [0.840, 1.000])" in text
