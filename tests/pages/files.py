@@ -1,6 +1,6 @@
 """The files that pages of the documentation speak of, as small as they can be: one function for each name.
 
-A page names as much as ranking needs in `<!-- files: NAME, NAME -->`. The functions write into the current
+A page names what it needs in `<!-- files: NAME, NAME -->`. The functions write into the current
 folder.
 """
 

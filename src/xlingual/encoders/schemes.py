@@ -297,7 +297,7 @@ SCHEMES: Mapping[str, Scheme] = {
             options=(
                 Option("order", one_of("score", "rank"), None, "what decides where both are there: score"),
                 Option("ids", not_empty, None, "for answers of _msearch: the file of the queries' ids"),
-                Option("latency", amount, None, "milliseconds that a query takes, where in the file none"),
+                Option("latency", amount, None, "latency of a query in milliseconds, if the file has none"),
             ),
         ),
         Scheme(

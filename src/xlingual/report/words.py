@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 
 from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.report.marking import AN_ENCODER, ENCODER
+from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER, ENCODER
 from xlingual.tasks import CORRELATIONS, task_of
 
 Place = tuple[str, str]  # row and column of a table

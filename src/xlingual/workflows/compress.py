@@ -1,4 +1,4 @@
-"""Loss by language pair for compression: an encoder's vectors made smaller, and what each language pair loses by it.
+"""Who pays for compression: an encoder's vectors made smaller, and what each language pair loses by it.
 
 The encoder's vectors are computed once. Each form is a function of them, ranked by the same exact core.
 """

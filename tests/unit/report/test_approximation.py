@@ -133,7 +133,7 @@ def test_where_the_search_is_too_far_off_no_way_is_told(made):
     (row,) = leaderboard(results, TASK, "R@10")
     assert row.normalized_text == "–"
     told = " ".join(verdict(results))
-    assert "is not known, the search is too far off" in told and "%" not in told
+    assert "is not known, because the search is too inexact" in told and "%" not in told
 
 
 def test_in_python_the_error_stands_beside_the_value(made):

@@ -135,7 +135,7 @@ def test_runs_that_cannot_be_paired(made):
     assert sentences[1] == "e reaches BkR R@10 0.300 [0.270, 0.330] on average over 2 language pairs."
     assert [found.name for found in page_of(runs).verdict] == ["Run 1", "Run 2", ""]
     assert sentences[2].startswith("Run 2: e reaches BkR R@10 0.400")  # the measure is explained once
-    assert "no difference between runs has an interval" in sentences[3]
+    assert "their differences have no interval" in sentences[3]
     assert sentences[3].endswith("The conditions differ too (data), so the values are not comparable.")
     assert "conditions differ" not in verdict([runs[0], runs[0]])[-1]
 

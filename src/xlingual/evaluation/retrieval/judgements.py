@@ -1,4 +1,4 @@
-"""Share of judged candidates: queries, candidates and grades, of a pool, or of qrels and runs that name ids alone."""
+"""What was judged: queries, candidates and grades, of a pool, or of qrels and runs that name ids alone."""
 
 from __future__ import annotations
 

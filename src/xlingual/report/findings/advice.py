@@ -8,7 +8,7 @@ from xlingual.report import numbers, words
 from xlingual.report.findings import chance
 from xlingual.report.findings.leads import may_be_luck
 from xlingual.report.leaders import BoardRow
-from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER, ENCODER
+from xlingual.report.marking import CAPITAL_AN_ENCODER, ENCODER
 from xlingual.tasks import Mark, Task
 
 MOST_NAMED = 3

@@ -63,7 +63,7 @@ def _verdict(found: Repair) -> str:
     by = _by(whole)
     said = {
         BETTER: f"{_begun(found)} makes {found.encoder} better",
-        UNDECIDED: f"{_begun(found)} was chosen for {found.encoder}, but the test does not show that it helps",
+        UNDECIDED: f"{_begun(found)} was chosen for {found.encoder}, but no benefit is shown by the test",
     }.get(found.outcome, f"{_begun(found)} was chosen for {found.encoder}, and makes it worse")
     ending = {
         BETTER: "The interval excludes zero.",

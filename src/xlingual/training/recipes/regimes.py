@@ -54,7 +54,7 @@ class Regime(Protocol):
 
 
 def make_regime(name: str, data: ParallelQuestions, batch: int, seed: int, english: str = "en") -> Regime:
-    """Return the regime of a name; raise InputError where the data does not have as much as ranking needs."""
+    """Return the regime of a name; raise InputError where the data does not have what it needs."""
     if name not in REGIMES:
         raise InputError(
             f"regime {name!r} is unknown.{did_you_mean(name, REGIMES)} Choose one of {listed(REGIMES)}"

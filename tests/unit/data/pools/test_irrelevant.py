@@ -1,4 +1,4 @@
-"""Share of judged candidates irrelevant is kept beside the keys, and changes nothing of the pool without it."""
+"""What was judged irrelevant is kept beside the keys, and changes nothing of the pool without it."""
 
 import json
 import warnings

@@ -76,7 +76,7 @@ def test_images_of_topics_tell(tmp_path: Path) -> None:
     assert [one.language for one in found.languages] == ["en", "de"]
     assert all(one.related and one.value > 0.3 for one in found.languages)
     said = verdict(found)
-    assert said[0].startswith("Yes: Backretrieval can tell text encoders apart on these data")
+    assert said[0].startswith("Yes: Backretrieval can separate text encoders on these data")
     assert f"{found.pairs[0].neighbours:.0%}".replace("%", " %") in said[1]
 
 
@@ -97,7 +97,7 @@ def test_shuffled_images_are_unrelated_to_their_texts(tmp_path: Path) -> None:
     found = checked(tmp_path, vectors[np.random.default_rng(2).permutation(len(vectors))])
     assert found.reasons == [UNRELATED] and not any(one.reasons for one in found.pairs)
     assert not found.can_tell
-    assert any("are images in" in one or "rows of their texts" in one for one in verdict(found))
+    assert any("are images in" in one or "row of its text" in one for one in verdict(found))
 
 
 def test_some_languages_may_be_unrelated(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_lead_that_holds_for_one_rival_may_be_luck_among_several(made):
     rows = [mean(made, "a", 0.4), mean(made, "b", 0.378, 0.022), mean(made, "c", 0.2, 0.2)]
     assert said(made, *rows[:2]) == [f"Use a {TO}: it is better than the other."]
     (found,) = said(made, *rows, mean(made, "d", 0.1, 0.3))
-    assert found.endswith("s, but with so many {ENCODER}s the lead may be luck.")
+    assert found.endswith("s, but with so many encoders the lead may be luck.")
 
 
 @pytest.mark.parametrize("sign", [1, -1])

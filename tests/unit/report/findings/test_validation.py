@@ -93,7 +93,7 @@ def test_one_coefficient_alone_is_said_to_be_alone():
         (0.9, 0.05, "BkR tracks true retrieval (XLR) closely"),
         (0.5, 0.2, "how closely is uncertain"),
         (0.1, 0.4, "Cannot tell whether BkR tracks"),
-        (-0.6, 0.2, "BkR goes against"),
+        (-0.6, 0.2, "BkR disagrees with"),
     ],
 )
 def test_tracking_is_judged_by_the_intervals(value, half, said):
