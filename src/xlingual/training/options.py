@@ -72,7 +72,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
             "Weight decay: adam adds it to the gradient, adamw subtracts it from the weights.", metavar="X"
         ),
     ] = 0.0
-    optimizer: Annotated[Literal["adam", "adamw"], option("The optimiser.")] = "adam"
+    optimizer: Annotated[Literal["adam", "adamw"], option("The optimiser of the weights.")] = "adam"
     schedule: Annotated[
         str,
         option(

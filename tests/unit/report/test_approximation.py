@@ -55,7 +55,9 @@ def test_the_verdict_and_the_page_have_no_other_digits(made):
 def test_what_stands_under_the_table(made):
     rows = leaderboard(made_run(made, 0.0038), TASK, "R@10")
     first, second = approximation.sentences(rows)
-    assert first.startswith("Approximate: the 100 best candidates of a query that a search (ivf) finds")
+    assert first.startswith(
+        "Approximate: each query scores the 100 best candidates that a search (ivf) finds"
+    )
     assert second == (
         "e: 1,000 queries done exactly too, nearest text found for 99.8 %, 98.2 % of the nearest images "
         "found, R@10 is off by −0.001 [−0.005, 0.003]."
@@ -74,9 +76,7 @@ def test_a_sample_of_candidates_says_its_size(made):
     rows = leaderboard(made.results([], [row]), TASK, "MedR")
     assert rows[0].value_text == "1200"
     first, second = approximation.sentences(rows)
-    assert "10,000 candidates drawn at random" in first and second.endswith(
-        "MedR is off by 66 at most (95 %)."
-    )
+    assert "10,000 random candidates" in first and second.endswith("MedR is off by 66 at most (95 %).")
 
 
 def test_what_an_error_is_at_most_is_rounded_up(made):

@@ -79,8 +79,8 @@ def test_the_verdict_says_what_to_use():
 @pytest.mark.parametrize(
     ("columns", "lead"),
     [
-        ([FIRST], "Take either of ‘a’ and ‘b’|Take either of a and b"),
-        ([column("x", [cell("a", 0.5)])], "Nothing can be said about which encoder is best"),
+        ([FIRST], "Use either of ‘a’ and ‘b’|Use either of a and b"),
+        ([column("x", [cell("a", 0.5)])], "The best encoder is not known"),
         ([column("x", [cell("a", 0.03, (1, 2)), cell("b", 0.02, (1, 2))])], "Use none of them: no encoder"),
         (
             [column("x", [cell("a", 0.5, (1, 1)), cell("b", 0.2, (2, 2))]),

@@ -166,7 +166,7 @@ def test_three_systems_are_ordered_and_told_apart() -> None:
     firsts = [row.cells[0].marked for row in pair_rows(made.three())]
     assert firsts == ["triplet-xl against triplet", "triplet-xl against labse", "triplet against labse"]
     none = replace(made.three(), pairs=[made.level_pair(p.first, p.second) for p in made.three().pairs])
-    assert "No two of them are shown to differ: triplet from triplet-xl" in told(none)
+    assert "No difference between two systems is shown: triplet from triplet-xl" in told(none)
     assert told(none).count("p is corrected for 3 pairs") == 1
     even = made.level_pair("a", "b", wins=0, losses=0, ties=20)
     assert "‘a’ and ‘b’ are even on every query." in told(made.analysis(pairs=[even]))
@@ -219,7 +219,7 @@ def test_an_unfinished_study_warns_of_stopping_early() -> None:
     begun = f"{LEFT_OUT}: 1 of 8 begun, of raters 2."
     assert begun in told(made.analysis(raters=[made.rater("1", n_missing=1)], warnings=[begun]))
     waiting = replace(made.analysis(), warnings=[f"100 of 300 {OF_PLANNED}: name the looks."])
-    assert "The study is not finished: 100 of 300 planned ratings are in; who looks" in told(waiting)
+    assert "The study is not finished: 100 of 300 planned ratings are in; stopping at" in told(waiting)
 
 
 def test_flagged_raters_are_named_with_the_reason() -> None:

@@ -59,7 +59,7 @@ def page(found: Compression, *, title: str | None = None) -> Page:
         Section("Forms", [*_forms(found, name), Prose(about), Prose(_FORM)]),
     ]
     if by_pair := _by_pair(found):
-        sections.append(Section("Loss by language pair", by_pair))
+        sections.append(Section("Language pairs that lose", by_pair))
     return Page(
         kind="compression",
         title=title or f"Loss by language pair: {found.encoder}",

@@ -45,7 +45,7 @@ def blocks(runs: Sequence[Results], rows: Iterable[BoardRow], *, folded: bool = 
     if drawings:
         keys = Key("candidates, on a logarithmic scale", BAR), Key("by chance", BY_CHANCE)
         made += [
-            Heading("How often candidates are retrieved"),
+            Heading("How often candidates are found"),
             Group("scatters", list(map(Figure, drawings))),
         ]
         made.append(Legend(keys))

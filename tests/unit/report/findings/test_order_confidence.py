@@ -22,19 +22,19 @@ def said(*pairs, note=None):
 
 def test_a_figure():
     assert said(pair("A", "B", 9)) == [
-        "Predicted order by true retrieval A before B: right in about 9 of 10 such cases."
+        "Predicted order by true retrieval: A before B: right in about 9 of 10 such cases."
     ]
 
 
 def test_what_limits_it():
     (text,) = said(pair("A", "B", None, low=0.45, note="the data sets it was fitted to disagree"))
     assert text == (
-        "Predicted order by true retrieval A before B: not known, such orders were right in 45 to 100 of "
+        "Predicted order by true retrieval: A before B: not known, such orders were right in 45 to 100 of "
         "100 cases; the data sets it was fitted to disagree."
     )
     refused = OrderedPair("A", "B", True, 1.0, 1.0, note="B was trained on images")
     assert said(refused) == [
-        "Predicted order by true retrieval A before B: not known, B was trained on images."
+        "Predicted order by true retrieval: A before B: not known, B was trained on images."
     ]
 
 

@@ -89,7 +89,7 @@ def test_all_pairs_of_one_language_that_lose_are_named():
     into["de", "es"] = -0.05
     said = verdict(repaired(into))
     assert (
-        "Answers in Spanish (es) are found less well by questions in every language; in 1 of 3 pairs the "
+        "Retrieval of answers in Spanish (es) is worse for questions in every language; in 1 of 3 pairs the "
         "interval excludes zero." in said
     )
     assert not any(one.startswith("Questions in") for one in said)
