@@ -109,10 +109,10 @@ def test_pairs_are_those_of_the_criterion():
 
 def test_the_pool_and_one_language_alone_are_told_apart():
     (alone,) = [one for one in verdict(repaired({("de", "de"): -0.05}, [("de", -0.01), ("en", 0.004)]))
-                if "one language alone" in one]  # fmt: skip
+                if "Search in one language" in one]  # fmt: skip
     assert "without candidates of other languages: no language is shown to lose there" in alone
     assert "(−0.010 to +0.004)" in alone
-    (alone,) = [one for one in verdict(repaired(monolingual=[("de", -0.1)])) if "one language alone" in one]
+    (alone,) = [one for one in verdict(repaired(monolingual=[("de", -0.1)])) if "Search in one language" in one]
     assert "1 of 1 language is shown to lose there, German (de) most: −0.100" in alone
 
 
