@@ -125,7 +125,7 @@ def run_case_study(
         progress: is called with (what, done, total).
 
     Raises:
-        InputError: data, specs or options are not what they must be.
+        InputError: data, specs or options are invalid.
 
     """
     trained = trained or Trained()

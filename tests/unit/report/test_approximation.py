@@ -59,8 +59,8 @@ def test_what_stands_under_the_table(made):
         "Approximate: each query scores the 100 best candidates that a search (ivf) finds"
     )
     assert second == (
-        "e: 1,000 queries done exactly too, nearest text found for 99.8 %, 98.2 % of the nearest images "
-        "found, R@10 is off by −0.001 [−0.005, 0.003]."
+        "e: 1,000 queries were also ranked exactly, nearest text found for 99.8 %, 98.2 % of the nearest "
+        "images found, R@10 is off by −0.001 [−0.005, 0.003]."
     )
 
 

@@ -126,7 +126,7 @@ def test_the_verdict_answers_the_questions_in_order() -> None:
     assert told[2].startswith(
         "On the 2 language pairs that Triplet is worst at, chosen on other queries and other trainings"
     )
-    assert "would read +5.0; training Triplet once more, with another seed, already brings +2.0." in told[3]
+    assert "would be +5.0; training Triplet once more, with another seed, already brings +2.0." in told[3]
     assert not any("trained once" in sentence for sentence in told)
     given = study(worst=replace(study().worst, retrained=-0.002))
     assert "with another seed, brings −2.0." in verdict(given)[3]

@@ -19,7 +19,7 @@ def test_the_verdict_says_who_leads_and_whether_that_is_real(pool):
     assert use.startswith(
         "Use balanced_mix to find answers in a pool of all languages: it is clearly the best"
     )
-    assert meaning.startswith("mAP is 1 where all right answers")
+    assert meaning.startswith("mAP is 1 if all right answers")
     assert first.startswith("balanced_mix leads: mAP 0.4")
     assert "over 8,330 questions in 7 languages" in first and "real on this data" in first
 

@@ -96,7 +96,10 @@ def test_all_pairs_of_one_language_that_lose_are_named():
     into["en", "es"] = 0.001
     assert not any("every language;" in one for one in verdict(repaired(into)))
     of = {("de", tag): -0.05 for tag in LANGUAGES}
-    assert any(one.startswith("Questions in German (de) find answers") for one in verdict(repaired(of)))
+    assert any(
+        one.startswith("Questions in German (de) have worse retrieval of answers")
+        for one in verdict(repaired(of))
+    )
 
 
 def test_pairs_are_those_of_the_criterion():
@@ -112,7 +115,9 @@ def test_the_pool_and_one_language_alone_are_told_apart():
                 if "Search in one language" in one]  # fmt: skip
     assert "without candidates of other languages: no language is shown to lose there" in alone
     assert "(−0.010 to +0.004)" in alone
-    (alone,) = [one for one in verdict(repaired(monolingual=[("de", -0.1)])) if "Search in one language" in one]
+    (alone,) = [
+        one for one in verdict(repaired(monolingual=[("de", -0.1)])) if "Search in one language" in one
+    ]
     assert "1 of 1 language is shown to lose there, German (de) most: −0.100" in alone
 
 
