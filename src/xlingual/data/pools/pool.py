@@ -37,7 +37,7 @@ class MultilingualPool(PoolRows):
     ) -> MultilingualPool:
         """Read a pool folder, a retrieval folder of BEIR or MTEB, or SQuAD-style files with sentence breaks.
 
-        See https://xlingual.github.io/xlingual/latest/reference/pools/ for the formats. `languages` restricts and orders the languages, `split` takes
+        See reference/pools for the formats. `languages` restricts and orders the languages, `split` takes
         the rows of one split. `equal_ids` says whether questions of a retrieval folder with equal ids in
         several languages are the "same" or "different" ones; None finds it in the judgements. `qrels` (a
         file in TREC's or BEIR's form, or {query: {candidate: grade}}) take the place of the judgements of the

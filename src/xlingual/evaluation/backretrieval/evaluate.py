@@ -135,7 +135,7 @@ def backretrieval(
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
-        preset: "paper" stands for the sampling of the paper (https://xlingual.github.io/xlingual/latest/reference/samples/), but for arguments that are
+        preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
             given.
         similarity: how texts are compared: "cosine"; with hubs repaired by training queries,
             "csls?k=10&fit=FILE#train", "inverted-softmax?beta=20&fit=…", "qb-norm?beta=20&k=1&fit=…",

@@ -100,7 +100,7 @@ def validate_backretrieval(
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: "declared" or "near-duplicates", as in `backretrieval`.
-        preset: "paper" stands for the sampling of the paper (https://xlingual.github.io/xlingual/latest/reference/samples/), but for arguments that are
+        preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
             given.
         similarity: how texts are compared by XLR, BkR and SIM: as in `backretrieval`. CORR has no ranking: it
             compares distances by cosine.
