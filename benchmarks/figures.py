@@ -10,9 +10,9 @@ shows it in places between comments: as tables and lines of Markdown, or as comm
     <!-- output: compare, gate -->
     <!-- end -->
 
-A place has the name of a benchmark, or of a command of xlingual: its first word, or all of it where a page has
-several ("cite out/ikea"). README's figures are in docs/results/readme.json, those of docs/results/README.md (the
-index, with claims) in claims.json.
+A place has the name of a benchmark, or of a command of xlingual: its first word, or all of it where a page
+has several ("cite out/ikea"). README's figures are in docs/results/readme.json, those of
+docs/results/README.md (the index, with claims) in claims.json.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The claims of docs/results/README.md are true: the suite of the example comes out again on the real data."""
+"""The claims of docs/results/README.md are true: the suite of the example comes out again on real data."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ pytestmark = [
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
 PAGE = json.loads((RESULTS / "backretrieval.json").read_text("utf-8"))["commands"]
-CLAIMS = json.loads((RESULTS / "claims.json").read_text("utf-8"))["commands"]["xlingual cite out/ikea"]["output"]
+CLAIMS = json.loads((RESULTS / "claims.json").read_text("utf-8"))["commands"]
 OF_IKEA = [command for command in PAGE if "out/ikea#" in command]
 
 
@@ -91,5 +91,5 @@ def test_the_claims_of_the_index_are_those_of_the_table(folder, monkeypatch, cap
     assert run(["cite", "out/ikea"]) == 0
     own = capsys.readouterr().out.splitlines()
     assert len(own) == 24
-    page = [block["line"] for block in CLAIMS]
+    page = [block["line"] for block in CLAIMS["xlingual cite out/ikea"]["output"]]
     assert [line.rpartition("|")[0] for line in own] == [line.rpartition("|")[0] for line in page]

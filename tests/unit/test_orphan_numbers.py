@@ -16,7 +16,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
 INDEX = RESULTS / "README.md"  # takes its figures from other pages: a test of its own
-PAGES = {"readme": ROOT / "README.md"} | {page.stem: page for page in sorted(RESULTS.glob("*.md")) if page != INDEX}
+PAGES = {"readme": ROOT / "README.md"} | {
+    page.stem: page for page in sorted(RESULTS.glob("*.md")) if page != INDEX
+}
 LEFT_OUT = re.compile(
     r"<!-- (?:tables|output): .*?<!-- end -->|^```.*?^```$|`[^`\n]*`|\]\([^)\n]*\)|\b(?:doi|arXiv):[^\s\]]+",
     re.DOTALL | re.MULTILINE,
@@ -97,7 +99,8 @@ def test_every_figure_stands_in_a_file_of_figures(name):
 def strange(line, folder=RESULTS):
     """Return the figures of a line of the index that no page to which it links has, as it writes them."""
     pages = re.findall(r"\]\(([\w-]+\.md)(?:#[\w-]+)?\)", line)
-    there = {number.lstrip("0") for page in pages for number in DECIMAL.findall((folder / page).read_text("utf-8"))}
+    text = " ".join((folder / page).read_text("utf-8") for page in pages)
+    there = {number.lstrip("0") for number in DECIMAL.findall(text)}
     return [number for number in DECIMAL.findall(LEFT_OUT.sub(" ", line)) if number.lstrip("0") not in there]
 
 
