@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,8 @@ DOCS, BUILD = Path("docs"), Path("build")
 ASSEMBLED, SAMPLES = BUILD / "docs", BUILD / "samples"
 FURTHER = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "website/site.css": "site.css"}
 IMAGES = "https://raw.githubusercontent.com/xlingual/xlingual/main/docs/"
+SOURCE = "https://github.com/xlingual/xlingual/blob/main/"
+OUT = re.compile(r"\]\((\.\./[^)#\s]+)")
 PAGE = re.compile(rf"\]\({re.escape(SITE)}([^)#]*)")
 
 
@@ -36,11 +39,23 @@ def _file(address: str) -> str:
     return f"{path}.md"
 
 
+def with_source(page: Path) -> str:
+    """Return the text of a page; its links to files of the project that are no pages lead to the source."""
+
+    def out_of_docs(link: re.Match[str]) -> str:
+        target = os.path.normpath(DOCS / page.relative_to(ASSEMBLED).parent / link[1])
+        return f"]({SOURCE}{target}" if not target.startswith(f"{DOCS}/") else link[0]
+
+    return OUT.sub(out_of_docs, page.read_text(encoding="utf-8"))
+
+
 def assemble(with_samples: bool) -> None:
     """Write all pages into build/docs: those of docs/, and those that are made of the code."""
     shutil.rmtree(ASSEMBLED, ignore_errors=True)
     shutil.copytree(DOCS, ASSEMBLED)
     (ASSEMBLED / "README.md").unlink()  # the first page of the site is that of the project
+    for page in ASSEMBLED.rglob("*.md"):
+        page.write_text(with_source(page), encoding="utf-8")
     made = {
         **commands.pages(),
         **encoder_options.pages(),
@@ -66,11 +81,7 @@ def assemble(with_samples: bool) -> None:
 def main() -> None:
     """Assemble the pages and build the site; warnings, such as a broken link, are errors."""
     assemble("--no-samples" not in sys.argv)
-    sys.exit(
-        subprocess.run(
-            [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], check=False
-        ).returncode
-    )
+    sys.exit(subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict"], check=False).returncode)
 
 
 if __name__ == "__main__":

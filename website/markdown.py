@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 
 def cell(text: str) -> str:
-    """Return a text that stands in a cell of a table: no line breaks, no bars, no HTML."""
+    """Return a text that stands in a cell of a table: no line breaks, bars, links or HTML."""
     text = re.sub(r"\s+", " ", text).strip()
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    return re.sub(r"([|\[\]])", r"\\\1", text).replace("<", "&lt;")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

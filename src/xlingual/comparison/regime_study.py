@@ -1,6 +1,7 @@
 """From the values of questions to a study of regimes: means over trainings, and every pair of regimes tested.
 
-p-values are corrected (Holm) over all pairs of regimes, for each value by itself. See docs/dual-encoder.md.
+p-values are corrected (Holm) over all pairs of regimes, for each value by itself. See
+docs/reference/training.md.
 """
 
 from __future__ import annotations

