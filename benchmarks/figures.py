@@ -10,7 +10,9 @@ shows it in places between comments: as tables and lines of Markdown, or as comm
     <!-- output: compare, gate -->
     <!-- end -->
 
-A place has the name of a benchmark, or of a command of xlingual. README's figures: docs/results/readme.json.
+A place has the name of a benchmark, or of a command of xlingual: its first word, or all of it where a page
+has several ("cite out/ikea"). README's figures are in docs/results/readme.json, those of
+docs/results/README.md (the index, with claims) in claims.json.
 """
 
 from __future__ import annotations
@@ -79,8 +81,16 @@ def terminal(command: str, found: list[Block]) -> str:
 
 
 def page_of(name: str, folder: Path = FOLDER) -> Path:
-    """Return the path of a page of results, or of README."""
-    return folder.parents[1] / "README.md" if name == "readme" else folder / f"{name}.md"
+    """Return the path of a page of results, of their index ("claims"), or of README."""
+    if name == "readme":
+        return folder.parents[1] / "README.md"
+    return folder / ("README.md" if name == "claims" else f"{name}.md")
+
+
+def names(folder: Path = FOLDER) -> list[str]:
+    """Return the names of all pages: their files of figures are called so."""
+    stems = sorted(path.stem for path in folder.glob("*.md"))
+    return ["readme", *("claims" if stem == "README" else stem for stem in stems)]
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -106,6 +116,8 @@ def kept(name: str, folder: Path = FOLDER) -> Kept:
             else:
                 own[short][1].append(block)
         found |= own
+        if command.startswith("xlingual "):
+            found[command.removeprefix("xlingual ")] = own[short]
     if name == "pivot" and "records" in content:
         from benchmarks.pivot_tables import TABLES
 
@@ -155,8 +167,7 @@ def fill(name: str, folder: Path = FOLDER) -> list[str]:
 
 def main() -> None:
     """Fill README and all pages of results."""
-    names = ["readme", *sorted(path.stem for path in FOLDER.glob("*.md"))]
-    wrong = [line for name in names for line in fill(name)]
+    wrong = [line for name in names() for line in fill(name)]
     if wrong:
         raise SystemExit("\n".join(wrong))
 

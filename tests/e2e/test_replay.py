@@ -19,6 +19,7 @@ pytestmark = [
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
 PAGE = json.loads((RESULTS / "backretrieval.json").read_text("utf-8"))["commands"]
+CLAIMS = json.loads((RESULTS / "claims.json").read_text("utf-8"))["commands"]
 OF_IKEA = [command for command in PAGE if "out/ikea#" in command]
 
 
@@ -83,3 +84,12 @@ def test_a_claim_of_the_table_is_verified(folder, printed, monkeypatch, capsys):
     )
     assert run(["verify", claim, "--in", "out/ikea", "--inputs-only"]) == 0
     assert run(["verify", claim.replace("R@10=.3", "R@10=.4"), "--in", "out/ikea", "--inputs-only"]) == 1
+
+
+def test_the_claims_of_the_index_are_those_of_the_table(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    assert run(["cite", "out/ikea"]) == 0
+    own = capsys.readouterr().out.splitlines()
+    assert len(own) == 24
+    page = [block["line"] for block in CLAIMS["xlingual cite out/ikea"]["output"]]
+    assert [line.rpartition("|")[0] for line in own] == [line.rpartition("|")[0] for line in page]

@@ -300,3 +300,19 @@ def test_data_in_memory_cannot_be_read_again(work: Path, xlingual: Any) -> None:
     crosslingual_retrieval(data, "random").write("m")
     done = xlingual("verify", "m")
     assert done.code == 3 and "data in memory" in done.out
+
+
+def test_images_of_a_manifest_are_compared_by_the_numbers(work: Path, xlingual: Any) -> None:
+    command = (
+        "evaluate",
+        "bkr",
+        *XLR[2:],
+        "--image-encoder",
+        "pixels:",
+        "--text-encoder",
+        "v/good.{lang}.npy",
+    )
+    assert xlingual(*command, "--out", "seen", "--quiet").code == 0
+    done = xlingual("verify", "seen")
+    assert done.code == 0 and "images of the manifest" in done.out and "compared by the numbers" in done.out
+    assert xlingual("verify", "seen", "--inputs-only").code == 0

@@ -94,18 +94,34 @@ def test_tables_of_a_page_are_marked_as_not_run_again(keep, tmp_path):
     )
 
 
-@pytest.mark.parametrize("page", sorted(RESULTS.glob("*.md")), ids=lambda page: page.stem)
-def test_every_results_page_has_its_figures(page):
-    assert json.loads(page.with_suffix(".json").read_text("utf-8"))
+# README, the index of results (its figures are claims), and the pages
+PAGES = ["readme", "claims", *sorted(page.stem for page in RESULTS.glob("*.md") if page.stem != "README")]
 
 
-def names():
-    """Return README and the pages; of pivot the tables are computed from thousands of records."""
-    pages = ["readme", *sorted(page.stem for page in RESULTS.glob("*.md"))]
-    return [pytest.param(name, marks=pytest.mark.slow if name == "pivot" else ()) for name in pages]
+def test_pages_are_found(keep):
+    figures = __import__("benchmarks.figures", fromlist=["names"])
+    assert sorted(figures.names(RESULTS)) == sorted(PAGES)
+    assert figures.page_of("claims", RESULTS) == figures.page_of("README", RESULTS) == RESULTS / "README.md"
 
 
-@pytest.mark.parametrize("name", names())
+def test_several_commands_of_one_name_have_places_of_their_own(keep, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- output: cite a, cite b -->\n<!-- end -->\n")
+    keep.keep("page", ["xlingual", "cite", "a"], ["1"], tmp_path)
+    keep.keep("page", ["xlingual", "cite", "b"], ["2"], tmp_path)
+    assert keep.fill("page", tmp_path) == []
+    assert "$ xlingual cite a\n1\n\n$ xlingual cite b\n2\n" in page.read_text()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_results_page_has_its_figures(name):
+    assert json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+# of pivot the tables are computed from thousands of records
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "pivot" else ()) for name in PAGES]
+)
 def test_every_place_shows_its_figures(keep, monkeypatch, name):
     """`make figures` would change nothing."""
     monkeypatch.chdir(ROOT)

@@ -15,12 +15,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
-PAGES = {"readme": ROOT / "README.md"} | {page.stem: page for page in sorted(RESULTS.glob("*.md"))}
+INDEX = RESULTS / "README.md"  # takes its figures from other pages: a test of its own
+PAGES = {"readme": ROOT / "README.md"} | {
+    page.stem: page for page in sorted(RESULTS.glob("*.md")) if page != INDEX
+}
 LEFT_OUT = re.compile(
     r"<!-- (?:tables|output): .*?<!-- end -->|^```.*?^```$|`[^`\n]*`|\]\([^)\n]*\)|\b(?:doi|arXiv):[^\s\]]+",
     re.DOTALL | re.MULTILINE,
 )
 FIGURE = re.compile(r"(?<![\w./])(\d[\d,]*)?\.(\d+)(?![\w.]*\d\.)(\s?%)?")
+DECIMAL = re.compile(r"(?<![\w.])\d*\.\d+(?![\w.]*\d\.)")  # in the index
 NUMBER = re.compile(r"(?<![\w.])(\d[\d,]*)?(\.\d+)?(?:e[+-]\d+)?")
 
 # numbers that no figures can have: of papers, or settings; by page, each with its reason
@@ -90,6 +94,26 @@ def test_every_figure_stands_in_a_file_of_figures(name):
     assert allowed - set(figures(text)) == set(), (
         "these are not on the page any more: take them out of ELSEWHERE"
     )
+
+
+def strange(line, folder=RESULTS):
+    """Return the figures of a line of the index that no page to which it links has, as it writes them."""
+    pages = re.findall(r"\]\(([\w-]+\.md)(?:#[\w-]+)?\)", line)
+    text = " ".join((folder / page).read_text("utf-8") for page in pages)
+    there = {number.lstrip("0") for number in DECIMAL.findall(text)}
+    return [number for number in DECIMAL.findall(LEFT_OUT.sub(" ", line)) if number.lstrip("0") not in there]
+
+
+@pytest.mark.parametrize("line", [line for line in INDEX.read_text("utf-8").splitlines() if "](" in line])
+def test_every_answer_of_the_index_has_the_figures_of_its_page(line):
+    assert strange(line) == [], "write the figures as the page does that the line links to"
+
+
+def test_a_figure_that_the_page_does_not_have_is_found(tmp_path):
+    (tmp_path / "a.md").write_text("It is 0.330 [0.289, 0.375], or 97 %.\n")
+    line = "| What? | .330 [.289, .375], 97 %: 3 of [a](a.md#b) |"
+    assert strange(line, tmp_path) == []
+    assert strange(line.replace(".289", ".288"), tmp_path) == [".288"]
 
 
 def test_a_changed_digit_is_found():

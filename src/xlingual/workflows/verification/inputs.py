@@ -18,13 +18,18 @@ def inputs_of(made: Made) -> list[CheckedInput]:
     if made.provenance is None:
         note = "written before inputs were kept"
         return [CheckedInput("inputs", "all", "not looked at", note)]
+    read = any(one.role == "manifest" and one.path is not UNSET for one in made.provenance.inputs)
     return [
-        *map(_checked_input, made.provenance.inputs),
+        *(_checked_input(one, of_file=read) for one in made.provenance.inputs),
         *map(_checked_origin, made.provenance.derived_from),
     ]
 
 
-def _checked_input(one: Input) -> CheckedInput:
+def _checked_input(one: Input, *, of_file: bool) -> CheckedInput:
+    """Return an input as it is now; `of_file`: images without a path are those of a manifest in a file."""
+    if one.path is UNSET and one.role == "images" and of_file:
+        note = "they are compared by the numbers"
+        return CheckedInput(one.role, "images of the manifest", "not looked at", note)
     if one.path is UNSET:
         return CheckedInput(one.role, "data in memory", "missing", "it was in memory, not in a file")
     path = Path(one.path).expanduser()
