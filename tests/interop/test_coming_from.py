@@ -1,4 +1,4 @@
-"""Every block of docs/how-to/coming-from/ runs, in a folder with the files it names, and prints what is shown.
+"""Every block of docs/how-to/coming-from/ runs where the files it names are, and prints what is shown.
 
 Stand-ins: file systems of hf:// and s3:// in memory, and Cohere's service on this machine.
 """
@@ -197,7 +197,7 @@ def check_files(page, folder, service):
         assert table.name == "Backretrieval_evaluation_shop_results.csv"
     elif page == "other-libraries":
         assert {body["input_type"] for body in service.sent} == {"search_query", "search_document"}
-        assert all((folder / name).exists() for name in ("shop.parquet", "xm3600.parquet", "deployed"))
+        assert all((folder / name).exists() for name in ("clean.parquet", "xm3600.parquet", "deployed"))
 
 
 def test_numbers_of_both_libraries_stand_side_by_side_and_are_equal():
@@ -208,6 +208,6 @@ def test_numbers_of_both_libraries_stand_side_by_side_and_are_equal():
         if block.kind == "text"
         for row in block.content.splitlines()
     ]
-    pairs = [row[1:] for row in rows if len(row) >= 3 and re.fullmatch(r"\d\.\d{6}", row[1])]
+    pairs = [row[1:] for row in rows if len(row) >= 3 and re.fullmatch(r"\d\.\d{6}", row[1])]  # name, values
     assert len(pairs) >= 9
     assert all(len(set(row)) == 1 for row in pairs), pairs

@@ -23,7 +23,9 @@ def files(tmp_path, monkeypatch):
     shutil.copytree(path.parent / "images", tmp_path / "images")
     shutil.copy(path, tmp_path / "shop.parquet")
     encoders = {"mine": "chargram", "other": "random:?dim=8"}
-    backretrieval(Manifest.read(path), encoders, image_encoder="pixels", store=None).write(tmp_path / "results")
+    backretrieval(Manifest.read(path), encoders, image_encoder="pixels", store=None).write(
+        tmp_path / "results"
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / "store"))
     return tmp_path

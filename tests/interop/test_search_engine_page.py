@@ -1,4 +1,4 @@
-"""docs/results/search-engine.md from answers of _msearch to the gate, on XQuAD-R, with the numbers that it shows."""
+"""docs/results/search-engine.md, from answers of _msearch to the gate, with the numbers that it shows."""
 
 import json
 import os

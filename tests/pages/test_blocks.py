@@ -22,7 +22,9 @@ def test_a_page_that_another_test_runs_is_named_there():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-@pytest.mark.parametrize("page", [page for page in PAGES if not run_by(page)], ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if not run_by(page)], ids=lambda page: str(page.relative_to(DOCS))
+)
 def test_the_blocks_of_the_page_run(page, tmp_path, monkeypatch, capfd, request):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / ".store"))
