@@ -195,7 +195,7 @@ def test_an_image_pivot_beside_models_that_were_trained_before(
     assert plain.code == 0, plain.err
     outcome = xlingual(*asked, *pivot, "--out", "out", "--report")
     assert outcome.code == 0, outcome.err
-    assert "Image pivot" in outcome.out and "there was no test" not in outcome.err
+    assert "Image pivot" in outcome.out and "nothing was tested" not in outcome.err
     before, found = CaseStudy.read("plain"), CaseStudy.read("out")
     assert before.pivot is None and found.pivot is not None and found.pivot.image_encoder == "small"
     assert found.pivot.same == 0 and found.pivot.items == 120
