@@ -24,7 +24,7 @@ class XlingualError(Exception):
 
 
 class InputError(XlingualError, ValueError):
-    """Data, vectors, options or specs are not what they must be."""
+    """Data, vectors, options or specs are invalid."""
 
 
 class MissingExtraError(XlingualError, ImportError):

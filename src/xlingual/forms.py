@@ -223,7 +223,7 @@ def as_other(vectors: Any, who: str, ids: Sequence[str] = ()) -> OtherVectors | 
     """Return what an encoder gave as the form of vectors that it is; None for arrays and all else.
 
     Sparse matrices of scipy become `SparseVectors`, lists of arrays [tokens, d] `TokenVectors`. Raises
-    InputError, which begins with `who` and names one of the `ids`, where they are not what they must be.
+    InputError, which begins with `who` and names one of the `ids`, where they are invalid.
     """
     if isinstance(vectors, SparseVectors | TokenVectors):
         return vectors

@@ -92,7 +92,9 @@ TASKS: Mapping[str, Task] = {
             short=("bkr",),
             label="BkR",
             title="Backretrieval",
-            sentence="Do images lead back from the nearest text of the other language?",
+            sentence=(
+                "Does the image of the nearest text in the other language lead back to the query's image?"
+            ),
             about=(
                 "Each text retrieves its nearest text of the other language; the image of that text is "
                 "then looked up among the images of the source side. No text has a translation among "
@@ -156,15 +158,15 @@ TASKS: Mapping[str, Task] = {
             name="multilingual-pool",
             short=("lareqa",),
             title="Answers from a multilingual pool",
-            sentence="Are answers found in a pool of all languages, whatever their language?",
+            sentence="Does a question find its answers in a pool of all languages, whatever their language?",
             measures=("AP",),
             row="question language",
             column="answer language",
             parts="question languages",
             whole=True,
             meaning={
-                "AP": "1 where all right answers of every question stand first in the pool of all languages, "
-                "and near 0 where they stand far down",
+                "AP": "1 if all right answers of every question rank first in the pool of all languages, "
+                "near 0 if they rank low",
             },
             mark=Mark(0.10, "find answers in a pool of all languages", not_of=("StrongAlignment",)),
             no_languages=frozenset({"all", "pool"}),
@@ -185,7 +187,7 @@ TASKS: Mapping[str, Task] = {
             name="retrieval",
             short=("search",),
             title="Retrieval by judgements",
-            sentence="Are the candidates that people judged relevant found, and found first?",
+            sentence="Do the candidates that people judged relevant rank first?",
             about=(
                 "Each query ranks all candidates, or those that a search engine returned for it. "
                 "People judged how relevant some of them are, and the numbers say how well the "
@@ -197,7 +199,7 @@ TASKS: Mapping[str, Task] = {
             parts="query languages",
             whole=True,
             own="best relevant candidate",
-            mark=Mark(0.10, "find what people judged relevant"),
+            mark=Mark(0.10, "find candidates that people judged relevant"),
             no_languages=frozenset({"all", "pool"}),
             renamed={"AP": "mAP", "RR": "MRR"},  # means over queries, as in the literature
             request=_REQUESTS + "RetrievalRequest",
@@ -225,11 +227,10 @@ TASKS: Mapping[str, Task] = {
         Task(
             name="sts",
             title="Textual similarity",
-            sentence="Do cosines of two sentences follow what people say of how alike they are?",
+            sentence="Do the cosines of sentence pairs agree with similarity scores by people?",
             about=(
-                "People gave each pair of sentences a score of how alike the two are. An encoder is good "
-                "where the cosine of its two vectors rises with that score. The sentences are all in one "
-                "language."
+                "People scored how similar the two sentences of each pair are. An encoder is good where the "
+                "cosine of its two vectors rises with that score. The sentences are all in one language."
             ),
             measures=("Pearson", "Spearman"),
             row="language",

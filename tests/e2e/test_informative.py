@@ -30,7 +30,7 @@ def alike(work: Path) -> str:
 def test_near_identical_images_get_a_no(xlingual: Any, alike: str) -> None:
     outcome = xlingual("data", "check", alike, "--image-encoder", "pixels", "--no-store")
     assert outcome.code == 0
-    assert "No: Backretrieval can tell nothing about text encoders on these data." in outcome.out
+    assert "No: Backretrieval cannot separate text encoders on these data." in outcome.out
     assert "warning: No: Backretrieval can tell nothing" in outcome.err
     found = json.loads(xlingual("data", "check", alike, "--image-encoder", "pixels", "--json").out)
     tells = found["backretrieval"]

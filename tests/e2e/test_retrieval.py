@@ -63,7 +63,7 @@ def test_what_it_shows_and_writes(evaluate: Any) -> None:
     ]
     assert content["request"]["qrels"] == "shop.qrels"
     assert {path.name for path in Path("runs").iterdir()} == {"qrels.txt", "letters.run", "engine.run"}
-    assert "What was judged" in Path("out/report.html").read_text(encoding="utf-8")
+    assert "Share of judged candidates" in Path("out/report.html").read_text(encoding="utf-8")
 
 
 def test_two_of_its_results_are_compared_and_gated_by_language(evaluate: Any, xlingual: Any) -> None:

@@ -269,13 +269,13 @@ def test_a_claim_is_true_or_not(result: Any, work: Path) -> None:
     assert lines[0].startswith("xlingual:xlr|R@10=")
     for line in lines:
         done = result("verify", line, "--inputs-only")
-        assert done.code == 0 and "The claim is what the result says." in done.out
+        assert done.code == 0 and "The claim agrees with the result." in done.out
     assert result("verify", lines[0], "--in", "r").code == 0
     digits = lines[0].partition("=")[2].partition("[")[0]
     other = lines[0].replace(f"={digits}[", "=.123[")
     done = result("verify", other)
     said = " ".join(done.out.split())
-    assert done.code == 1 and "the claim is not what" in said and f"is {digits}, not .123" in said
+    assert done.code == 1 and "the claim differs from" in said and f"is {digits}, not .123" in said
     for change in (("|poor|", "|good|"), ("mean of 2 pairs", "en-es"), ("conventions 3", "conventions 2")):
         assert result("verify", lines[1].replace(*change)).code == 1
     digest = lines[0].rpartition("|")[2]

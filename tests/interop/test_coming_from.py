@@ -1,31 +1,37 @@
-"""Every block of docs/coming-from.md runs, one after the other, in a folder that has the files it names.
+"""Every block of docs/how-to/coming-from/ runs where the files it names are, and prints what is shown.
 
 Stand-ins: file systems of hf:// and s3:// in memory, and Cohere's service on this machine.
 """
 
 import csv
 import json
+import random
 import re
 import shlex
+import shutil
 import subprocess
 from importlib import import_module
 from pathlib import Path
 from runpy import run_path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 for library in (
     "sentence_transformers", "mteb", "ranx", "ir_measures", "model2vec", "langchain_core", "llama_index.core",
-    "haystack", "pandas", "polars", "duckdb", "datasets", "faiss", "fsspec", "httpx",
+    "haystack", "pandas", "polars", "duckdb", "datasets", "faiss", "fsspec", "httpx", "accelerate",
 ):  # fmt: skip
     pytest.importorskip(library)
 
-from xlingual import crosslingual_retrieval  # noqa: E402
-from xlingual.cli.main import run  # noqa: E402
+from tests.pages.blocks import blocks_of, check_printed, run_by  # noqa: E402
 
-PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+from xlingual import Manifest, crosslingual_retrieval, write_scenes  # noqa: E402
+from xlingual.cli.main import run  # noqa: E402
+from xlingual.data.pools.mix import mix_pool  # noqa: E402
+
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "how-to" / "coming-from").glob("*.md"))
 services = run_path(str(Path(__file__).parents[1] / "unit" / "encoders" / "embedding_services.py"))
 COLOURS = ("red", "blue", "green", "white", "black")
 NOUNS = (("chair", "Stuhl"), ("lamp", "Lampe"), ("table", "Tisch"), ("box", "Kiste"))
@@ -34,13 +40,14 @@ PLACES = (("for the hall", "für den Flur"), ("for the garden", "für den Garten
 
 @pytest.fixture
 def files(copied, tmp_path, monkeypatch):
-    copied("sentence_bert", "my-model")
+    copied("sentence_plain", "my-model")
     copied("sparse_encoder", "our-splade")
     copied("multi_vector_encoder", "our-colbert")
     static_model(tmp_path / "our-static-model")
     products(tmp_path)
     retrieval_folder(tmp_path / "beir")
     monkeypatch.chdir(tmp_path)
+    scenes(tmp_path)
     (tmp_path / "export.csv").write_bytes((tmp_path / "products.csv").read_bytes())
     corpus(tmp_path / "FOLDER")
     on_the_net(monkeypatch)
@@ -51,6 +58,25 @@ def files(copied, tmp_path, monkeypatch):
     (tmp_path / "deploy").chmod(0o755)
     monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / "store"))
     return tmp_path
+
+
+def scenes(folder):
+    """Write shop.parquet with images, a pool of the same texts, and pairs to train on.
+
+    The texts are short and all different, so that the tiny networks make no two vectors equal.
+    """
+    path = write_scenes(folder / "scenes", n=100, languages=["en", "de"], seed=3)
+    shutil.copytree(path.parent / "images", folder / "images")
+    draw, rows = random.Random(4), pq.read_table(path).to_pylist()
+    words = ["lamp", "red", "chair", "table", "water", "glass", "blue", "green", "small", "tall"]
+    for row in rows:
+        said = draw.choices(words, k=5)
+        for tag in ("en", "de"):
+            row[f"text_{tag}"] = " ".join([tag, *said, draw.choice(words)])
+    pq.write_table(pa.Table.from_pylist(rows), folder / "shop.parquet")
+    mix_pool(Manifest.read(folder / "shop.parquet")).write(folder / "pool")
+    pairs = "".join(f"a {i},b {i}\n" for i in range(16))
+    (folder / "pairs.csv").write_text(f"anchor,positive\n{pairs}", encoding="utf-8")
 
 
 def products(folder):
@@ -143,20 +169,45 @@ def run_shell(block, service, monkeypatch):
             subprocess.run(["sh", "-c", then], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-def test_the_blocks_run(files, capsys, monkeypatch):
-    found = {}
-    assert {kind for kind, _ in BLOCKS} == {"python", "bash"}
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_blocks_run_and_print_what_is_shown(page, files, capsys, monkeypatch):
+    assert run_by(page) == "tests/interop/test_coming_from.py"
+    names, printed = {"__name__": "page"}, ""
     with services["fake"]["serving"](services["SERVICES"]["cohere"]) as service:
-        for kind, block in BLOCKS:
-            if kind == "python":
-                exec(compile(block, str(PAGE), "exec"), found)
+        for block in blocks_of(page):
+            if block.kind == "text":
+                check_printed(block.content, printed, f"{page.name}, the block before line {block.line}")
+                continue
+            capsys.readouterr()
+            if block.kind == "python":
+                exec(compile(block.content, f"{page.name}, line {block.line}", "exec"), names)
             else:
-                run_shell(block, service, monkeypatch)
+                run_shell(block.content, service, monkeypatch)
+            printed = capsys.readouterr().out
+    check_files(page.stem, files, service)
+
+
+def check_files(page, folder, service):
+    """Assert that the page's commands wrote their files, and asked the service as they should."""
+    if page == "sentence-transformers":
+        assert "</html>" in (folder / "report.html").read_text(encoding="utf-8")
+        (table,) = (folder / "trained" / "eval").iterdir()
+        assert table.name == "Backretrieval_evaluation_shop_results.csv"
+    elif page == "other-libraries":
         assert {body["input_type"] for body in service.sent} == {"search_query", "search_document"}
-    assert (files / "shop.parquet").exists() and (files / "xm3600.parquet").exists()
-    assert (files / "deployed").exists()
-    assert "</html>" in (files / "report.html").read_text(encoding="utf-8")
-    assert (files / "runs" / "en-de" / "mine.run").exists()
-    assert (files / "pairs.svg").read_text(encoding="utf-8").startswith("<svg")
-    assert "np.save('v.npy', " in capsys.readouterr().out  # the line that converts a pickle
+        assert all((folder / name).exists() for name in ("clean.parquet", "xm3600.parquet", "deployed"))
+
+
+def test_numbers_of_both_libraries_stand_side_by_side_and_are_equal():
+    rows = [
+        row.split()
+        for page in PAGES
+        for block in blocks_of(page)
+        if block.kind == "text"
+        for row in block.content.splitlines()
+    ]
+    pairs = [row[1:] for row in rows if len(row) >= 3 and re.fullmatch(r"\d\.\d{6}", row[1])]  # name, values
+    assert len(pairs) >= 9
+    assert all(len(set(row)) == 1 for row in pairs), pairs

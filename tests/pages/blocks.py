@@ -4,6 +4,7 @@ What a page says about its blocks stands in comments, which readers do not see:
 
     <!-- files: products, vectors -->     at the top: what lies in the folder (tests/pages/files.py)
     <!-- needs: torch, onnx -->           at the top: libraries without which the page is not run
+    <!-- run by: tests/interop/FILE.py --> at the top: another test runs the page, which needs more libraries
     <!-- exit: 1 -->                      before a block: its last command ends with this code
     <!-- not run: needs a model hub -->   before a block: it is not run, and why
 
@@ -52,6 +53,14 @@ def files_of(page: Path, key: str = "files") -> list[str]:
         if found["key"] == key:
             return [name.strip() for name in found["value"].split(",")]
     return []
+
+
+def run_by(page: Path) -> str | None:
+    """Return the test that runs the page in place of this one, if there is one."""
+    for found in COMMENT.finditer(page.read_text(encoding="utf-8")):
+        if found["key"] == "run by":
+            return found["value"]
+    return None
 
 
 def blocks_of(page: Path) -> Iterator[Block]:

@@ -1,6 +1,7 @@
 """The files that pages of the documentation speak of, as small as they can be: one function for each name.
 
-A page names what it needs in `<!-- files: NAME, NAME -->`. The functions write into the current folder.
+A page names what it needs in `<!-- files: NAME, NAME -->`. The functions write into the current
+folder.
 """
 
 from __future__ import annotations

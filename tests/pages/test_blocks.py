@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.pages.blocks import Runner, blocks_of, files_of
+from tests.pages.blocks import Runner, blocks_of, files_of, run_by
 from tests.pages.files import MODELS, write
 
 from xlingual.cli.main import run
@@ -14,9 +14,17 @@ PAGES = sorted(
 )
 
 
+def test_a_page_that_another_test_runs_is_named_there():
+    for page in PAGES:
+        if other := run_by(page):
+            assert page.parent.name in (DOCS.parent / other).read_text(encoding="utf-8"), page
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if not run_by(page)], ids=lambda page: str(page.relative_to(DOCS))
+)
 def test_the_blocks_of_the_page_run(page, tmp_path, monkeypatch, capfd, request):
     for library in files_of(page, "needs"):
         pytest.importorskip(library)

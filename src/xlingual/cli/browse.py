@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @command(BrowseRequest)
 def browse(request: BrowseRequest) -> None:
-    """Look at queries in the browser: what each found, in every language, with images, and a map.
+    """Browse queries in a web page: what each query retrieved in every language, with images and a map.
 
     RESULTS is a folder that `xlingual evaluate backretrieval … --out DIR` or `… crosslingual-retrieval …`
-    wrote. The page is served to this machine alone, until Ctrl-C; marks and notes are kept in a file.
-    Without a server, --static writes one HTML file of the queries that failed.
+    wrote. The page is available on this machine only, until Ctrl-C. Marks and notes are saved to a file.
+    --static writes one HTML file of the failed queries instead; it needs no server.
     """
     from xlingual.browsing.looking import open_looking
     from xlingual.browsing.marks import FILE, Marks

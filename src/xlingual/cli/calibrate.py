@@ -11,10 +11,10 @@ from xlingual.requests.validating import CalibrateRequest
 
 @command(CalibrateRequest)
 def calibrate(request: CalibrateRequest) -> None:
-    """Learn from validations to estimate true retrieval (XLR) from Backretrieval (BkR).
+    """Fit a calibration on validations, to estimate true retrieval (XLR) from Backretrieval (BkR).
 
-    VALIDATION is validation.json, or its folder. Use the FILE with
-    `xlingual evaluate backretrieval … --calibration FILE`.
+    VALIDATION is a validation.json, or its folder. Use the written FILE with `xlingual evaluate backretrieval
+    … --calibration FILE`.
     """
     from xlingual.evaluation.calibration.calibrate import calibrate as fitted
 

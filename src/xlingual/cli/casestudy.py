@@ -69,7 +69,7 @@ def _check_manifest(path: Path, *, complete: bool = True) -> None:
 
 @command(CaseStudyRequest, presets=_presets, further=_FURTHER, instead=_INSTEAD)
 def casestudy(request: CaseStudyRequest) -> None:
-    """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
+    """Evaluate text encoders, train Triplet and TripletXL on one of them, and show what training changed.
 
     MANIFEST holds texts with images in several languages (--split) and further texts, which need neither
     images nor translations, to train on (--train-split). All are evaluated by Backretrieval over all

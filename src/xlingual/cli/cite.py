@@ -9,7 +9,7 @@ from xlingual.requests.verifying import CiteRequest
 
 @command(CiteRequest)
 def cite(request: CiteRequest) -> None:
-    """Print numbers of RESULTS as claims: one line each, with value, interval and result digest.
+    """Print numbers of RESULTS as claims: one line each, with value, interval and digest of the result.
 
     `xlingual verify CLAIM --in DIR` finds the result by its digest and checks the line.
     """

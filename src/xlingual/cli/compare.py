@@ -12,11 +12,11 @@ from xlingual.requests.comparing import CompareRequest
 
 @command(CompareRequest)
 def compare(request: CompareRequest) -> None:
-    """Compare encoders query by query: who is better, and which differences are real.
+    """Compare encoders query by query, and test which differences are real.
 
     RESULTS are folders that `xlingual evaluate … --out DIR` wrote; DIR#ENCODER names one encoder of a folder.
-    Numbers are compared only where data, samples and other conditions are equal. With --qrels FILE they are
-    runs of search engines, which are evaluated first.
+    Numbers are compared only if data, samples and other conditions are equal. With --qrels FILE, give runs of
+    search engines in place of folders; they are evaluated first.
     """
     from xlingual.comparison.compare import compare as run
     from xlingual.report import write_report

@@ -17,10 +17,11 @@ from xlingual.requests.compressing import CompressRequest
 
 @command(CompressRequest)
 def compress(request: CompressRequest) -> None:
-    """Measure what smaller vectors lose: fewer dimensions, half precision, bytes, bits; by language pair.
+    """Measure what smaller vectors lose in each language pair: fewer dimensions, half precision, int8, bits.
 
-    MANIFEST holds items with texts in two languages, or is a multilingual pool. Every form is compared with
-    the full vectors, query by query; the smallest one that loses less than --delta in every pair is named.
+    MANIFEST holds items with texts in two languages, or is a multilingual pool. Each smaller form is compared
+    with the full vectors, query by query. The result names the smallest form that loses less than --delta in
+    every language pair.
     """
     from xlingual.workflows.compress import compress as measured
 

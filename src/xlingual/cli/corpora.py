@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @command(FromRequest, short_help="Read a public corpus from the folder that holds it.")
 def from_(request: FromRequest) -> None:
-    """Make a manifest, a pool or files of sentence pairs of the corpus NAME, which lies in FOLDER.
+    """Convert the public corpus NAME in FOLDER to a manifest, a pool or files of sentence pairs.
 
-    Nothing is downloaded: FOLDER is where you unpacked it. --list shows the corpora, and what each becomes.
-    Licence and citation are printed.
+    Nothing is downloaded: download and unpack the corpus to FOLDER first. --list shows the corpora and what
+    each is converted to. The command prints the licence and the citation.
     """
     from xlingual.data.corpora.convert import convert
     from xlingual.data.corpora.suite import write_suite

@@ -46,7 +46,8 @@ def data() -> None:
 def scenes(request: ScenesRequest) -> None:
     """Make images of simple scenes, and independent descriptions of them in several languages.
 
-    With --recipes: recipes in five languages, each with title, body and image, and no two of one dish.
+    With --recipes: recipes in five languages, each with title, body and image. No recipe is a translation of
+    another.
     """
     screen.wrote(_recipes(request) if request.recipes else _scenes(request), quiet=request.quiet)
 
@@ -100,14 +101,13 @@ def _recipes(request: ScenesRequest) -> Path:
 
 @command(CheckRequest, short_help="List the problems of a manifest.")
 def check(request: CheckRequest) -> int:
-    """Count what a manifest holds, and list its errors and all that deserves a look.
+    """Count the items, texts and images of a manifest, and list its errors, warnings and notes.
 
-    Errors stop every command that reads the manifest; rows that have one are not counted. Warnings and notes
-    stop none. The exit code is 2 where there are errors.
-
-    With --image-encoder it says too, before any text is encoded, whether Backretrieval can tell something on
-    these data: whether images have neighbours, how far it is from chance to what images alone can tell, and
-    how many queries it takes.
+    Errors stop every command that reads the manifest. Rows with errors are not counted. Warnings and notes
+    stop no command. The exit code is 2 if there are errors. With --image-encoder the command also shows
+    whether Backretrieval can separate text encoders on these data. It needs no text encoder for this. It
+    reports whether images have near neighbours, how far the oracle (images alone) is above chance, and how
+    many queries are needed.
     """
     from xlingual.data.checks.check import check
     from xlingual.data.checks.records import findings_of, ordered

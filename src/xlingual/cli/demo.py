@@ -14,9 +14,8 @@ from xlingual.requests.single import DemoRequest
 def demo(request: DemoRequest) -> None:
     """Make built-in data, evaluate encoders of rising quality, and write a report.
 
-    Images of simple scenes are described in five languages, independently of each other. Five encoders,
-    from random vectors to cross-lingual LSA, are evaluated by Backretrieval and by true cross-lingual
-    retrieval.
+    Images of simple scenes are described in five languages, independently of each other. Five encoders, from
+    random vectors to cross-lingual LSA, are evaluated by Backretrieval and by true cross-lingual retrieval.
     """
     from xlingual.workflows.demo import run_demo
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def embed(request: EmbedRequest) -> None:
     """Compute the vectors of all texts and images of MANIFEST, or of a pool, and write them to files.
 
-    Vectors that are kept in the store are not computed again; an interrupted run goes on where it stopped.
+    Vectors in the store are not computed again. An interrupted run continues where it stopped.
     """
     from xlingual.store import Store
     from xlingual.workflows.embed import embed

@@ -79,12 +79,12 @@ class SchemeRow:
         }
 
 
-@command(EncodersRequest, short_help="List the encoders, and the packages that are missing for them.")
+@command(EncodersRequest, short_help="List the kinds of encoders and the packages that they need.")
 def encoders(request: EncodersRequest) -> None:
-    """List the schemes of encoders: what each encodes, and whether the packages it needs are installed.
+    """List the schemes of encoders: what each scheme encodes, and whether its packages are installed.
 
-    With NAME, show how specs of that scheme are written and which options they take. Schemes of other
-    installed packages (plug-ins) are listed too. No encoder is loaded.
+    With NAME, show how to write specs of that scheme and their options. The list includes schemes of other
+    installed packages (plug-ins). No encoder is loaded.
     """
     with screen.warnings_as_lines():
         rows = _rows()

@@ -16,26 +16,26 @@ class ExitCode(NamedTuple):
 
 
 EXIT_CODES = (
-    ExitCode(DONE, "done; of a question: yes"),
+    ExitCode(DONE, "done, or the answer is yes"),
     ExitCode(
         NO,
         "the answer is no",
-        "[`gate`](gate.md) that fails, also in a [suite](run.md); [`verify`](verify.md) that finds other "
-        "numbers or inputs; [`store verify`](store-verify.md) that finds damage",
+        "[`gate`](gate.md) fails, also in a [suite](run.md); [`verify`](verify.md) "
+        "finds different numbers or inputs; [`store verify`](store-verify.md) finds damage",
     ),
     ExitCode(NO, "a bug in the program, with a traceback: please report it"),
     ExitCode(
         BAD,
-        "input or environment: data, options, files and packages that are not what they must be; no room on "
-        "the disk, no right to write, no memory. One line that begins with `error:` says where and what to "
-        "do",
+        "bad input or environment: invalid data, options or files, missing packages, a full disk, no "
+        "permission, not enough memory. One line that begins with `error:` says what is wrong, where, and "
+        "what to do",
     ),
-    ExitCode(BAD, "the data has errors, each of them listed", "[`data check`](data-check.md)"),
+    ExitCode(BAD, "the data has errors; each is listed", "[`data check`](data-check.md)"),
     ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md), [suite](run.md)"),
     ExitCode(UNKNOWN, "cannot tell: something is missing", "[`verify`](verify.md)"),
-    ExitCode(INTERRUPTED, "interrupted (Ctrl-C); vectors that are computed are kept"),
-    ExitCode(PIPE, "the reader of standard output (`\\| head`) had enough"),
-    ExitCode(TERMINATED, "ended from outside (SIGTERM), as after Ctrl-C"),
+    ExitCode(INTERRUPTED, "interrupted (Ctrl-C); vectors that were computed are stored"),
+    ExitCode(PIPE, "the reader of standard output stopped reading (`\\| head`)"),
+    ExitCode(TERMINATED, "terminated (SIGTERM), otherwise as after Ctrl-C"),
 )
 IN_SHORT = (
     f"Exit codes: {DONE} done or yes, {NO} no (gate, verify, store verify) or a bug, {BAD} bad input or no "

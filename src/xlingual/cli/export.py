@@ -14,10 +14,10 @@ _FILES = ("mteb", "model-index")
 
 @command(ExportRequest)
 def export(request: ExportRequest) -> None:
-    """Give results to other programs.
+    """Export results to other programs.
 
-    mteb:DIR writes the files in which MTEB keeps results. model-index:README.md writes the numbers into the
-    front matter of a model card, and leaves all else in it as it is. The others get a run for each encoder.
+    mteb:DIR writes the files in which MTEB keeps results. model-index:README.md writes the numbers to the
+    front matter of a model card and changes nothing else in it. The other targets get a run for each encoder.
     """
     from xlingual.integrations.found import encoder_of
     from xlingual.integrations.model_index import write_model_index

@@ -24,11 +24,12 @@ _CODES = {"pass": 0, "fail": 1, "cannot tell": 3}
 
 @command(GateRequest)
 def gate(request: GateRequest) -> int:
-    """Pass a CANDIDATE that is no worse than the BASELINE by more than a margin.
+    """Decide whether CANDIDATE is no worse than BASELINE by more than a margin.
 
-    Both are DIR#ENCODER, or folders of results with one encoder; with --qrels FILE runs of search engines.
-    With --against last-passing the baseline comes from a history (--history FILE).
-    Exit codes: 0 pass, 1 fail, 2 bad input, 3 cannot tell (and how many more queries would).
+    Both are DIR#ENCODER, or folders of results with one encoder; with --qrels FILE they are runs of search
+    engines. With --against last-passing, the baseline is the last run of a history (--history FILE) that
+    passed. Exit codes: 0 pass, 1 fail, 2 bad input, 3 cannot tell (the output says how many more queries are
+    needed).
     """
     from xlingual.comparison.gate import gate as decide
 

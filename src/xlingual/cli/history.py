@@ -11,10 +11,10 @@ from xlingual.requests.history import HistoryRequest
 
 @command(HistoryRequest)
 def history(request: HistoryRequest) -> None:
-    """Show how results changed over time or from version to version, and which changes are real.
+    """Show how results changed over time or between versions, and which changes are real.
 
-    FILE is what --record FILE of `evaluate` and `gate` made. Values of one encoder (by its name) on the same
-    queries are compared query by query from record to record; all these tests are corrected for their number.
+    FILE is a history that `evaluate` or `gate` wrote with --record FILE. Each record of an encoder is
+    compared with the record before, query by query. The tests are corrected for their number.
     """
     from xlingual.comparison.history.exporting import check_export, write_export
     from xlingual.comparison.history.recording import record

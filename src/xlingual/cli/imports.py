@@ -23,11 +23,11 @@ _ROLES = ("text", "lang", "id", "image", "item", "cluster")
 
 @command(ImportRequest, short_help="Make a clean manifest of an export of a shop or a database.")
 def import_(request: ImportRequest) -> None:
-    """Write EXPORT as a manifest: Parquet, one row per text, and beside it a list of all that was changed.
+    """Convert EXPORT to a manifest: a Parquet file with one row per text, and a list of all changes.
 
-    Columns are named by options, or found by their names. Languages become tags, HTML and spare whitespace
-    goes, of several images in a cell the first is kept, ids become unique. Nothing is downloaded. The list of
-    changes, with row, column and reason, is MANIFEST.changes.csv.
+    Options name the columns; without options they are found by their names. Language names become tags. HTML
+    and extra whitespace are removed. If a cell has several images, the first one is kept. Ids are made
+    unique. Nothing is downloaded. MANIFEST.changes.csv lists each change with row, column and reason.
     """
     from xlingual.data.exports.importing import import_export
     from xlingual.data.exports.made import changes_path

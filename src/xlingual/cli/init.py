@@ -17,10 +17,10 @@ from xlingual.tasks import TASKS
 
 @command(InitRequest)
 def init(request: InitRequest) -> None:
-    """Write a suite for DATA: a TOML file with comments, for xlingual run.
+    """Write a suite for DATA: a TOML file with comments that `xlingual run` runs.
 
-    DATA is a manifest, a pool or a file of sentence pairs. On a terminal it asks for what is not given; the
-    tasks are those that the data allow.
+    DATA is a manifest, a pool or a file of sentence pairs. On a terminal the command asks for what you did
+    not give. The suite has all tasks that the data allow.
     """
     from xlingual.files import atomic_file, make_folder
     from xlingual.workflows.suites.outline import Outline, tasks_for, written

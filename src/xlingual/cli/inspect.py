@@ -12,11 +12,12 @@ from xlingual.requests.inspecting import InspectRequest
 
 @command(InspectRequest)
 def inspect(request: InspectRequest) -> None:
-    """Say where encoders fail, and why: slices of texts, kinds of error, hubs, with examples.
+    """Show where encoders fail and why: slices of texts, kinds of error and hubs, with examples.
 
-    RESULTS is a folder that `xlingual evaluate backretrieval … --out DIR`, `… crosslingual-retrieval …` or
-    `… multilingual-pool …` wrote. Slices are texts that share a property (a category, a length, a topic) and
-    are served worse than the rest, beyond chance. Of a pool it says what stood above the answers.
+    RESULTS is a folder that `xlingual evaluate backretrieval … --out DIR`, `… crosslingual-retrieval …` or `…
+    multilingual-pool …` wrote. A slice is a set of texts that share a property, such as a category, a length
+    or a topic. A slice is listed if its values are lower than the rest beyond chance. For a pool, the result
+    shows which candidates ranked above the answers.
     """
     from xlingual.inspection.failures import check_failures_file, write_failures
     from xlingual.inspection.inspect import inspect_results

@@ -9,10 +9,10 @@ from xlingual.requests.comparing import LeaderboardRequest
 
 @command(LeaderboardRequest)
 def leaderboard(request: LeaderboardRequest) -> None:
-    """Put many encoders, data sets and tasks on one page: who is best where, and who shares the top.
+    """Make one page of many encoders, data sets and tasks: which encoders are best on which, with ties.
 
     RESULTS are folders that `xlingual evaluate … --out DIR` wrote, folders that hold such folders, or folders
-    of results of MTEB. A column holds numbers of equal data, samples and other conditions only.
+    of results of MTEB. A column holds only numbers of the same data, samples and other conditions.
     """
     from xlingual.workflows.leaderboard import leaderboard as run
 

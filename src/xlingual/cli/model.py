@@ -23,7 +23,7 @@ def model() -> None:
 
 @command(ShowModelRequest, model)
 def show(request: ShowModelRequest) -> None:
-    """Show a model: its base, data, scores, options, sizes and signature, and how it is used."""
+    """Show a model: its base, data, scores, options, sizes, signature and usage."""
     from xlingual.models.card import card, identity, parameters, signature
     from xlingual.models.folder import ModelFolder
 
@@ -43,7 +43,7 @@ def export(request: ExportModelRequest) -> None:
     sentence-transformers: a folder that gives the model's vectors of texts; of a Triplet, those of one field.
     onnx: the layers of a Triplet alone, from the vectors of titles and bodies to the model's vectors; the
     maps that repair chose, from the encoder's vectors. safetensors: the same maps as a matrix and an offset
-    for each language. The export is run, and refused where its vectors differ from the model's.
+    for each language. The export is checked: it is refused if its vectors differ from those of the model.
     """
     from xlingual.workflows.export import export_model
 

@@ -32,8 +32,9 @@ def _ranker(request: PivotRequest | PivotPairsRequest, store: Path | str | None)
 def pivot(request: PivotRequest) -> None:
     """Bring an encoder's languages together by images alone: no translations are needed.
 
-    Texts of different items in MANIFEST whose images are each other's nearest are pairs; a linear map of each
-    language is fitted on them. Which one, or none, is chosen on items held out, and tested on others.
+    Two texts of different items form a pair if their images are each other's nearest. A linear map of each
+    language is fitted on these pairs. One map, or none, is chosen on held-out items, and tested on other
+    items.
     """
     from xlingual.workflows.pivoting import train_pivot
     from xlingual.workflows.pivoting.trained import refuse_replacing
@@ -61,10 +62,10 @@ def pivot(request: PivotRequest) -> None:
 
 @command(PivotPairsRequest, short_help="Write pairs of texts whose images are alike, to train on.")
 def pivot_pairs(request: PivotPairsRequest) -> None:
-    """Write pairs of texts in two languages whose images are alike, as a set to train on.
+    """Write pairs of texts in two languages whose images are similar, as training data.
 
-    Each pair has both texts, their languages and ids, and a weight: for trainers such as that of
-    sentence-transformers. With --text-encoder, its texts help to choose the pairs.
+    Each pair has both texts, their languages and ids, and a weight. Trainers such as that of
+    sentence-transformers can read the file. With --text-encoder, similar texts also help to choose the pairs.
     """
     from xlingual.files import refuse_loss
     from xlingual.workflows.pivoting import pivot_pairs as paired

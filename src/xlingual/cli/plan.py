@@ -11,10 +11,10 @@ from xlingual.requests.comparing import PlanRequest
 
 @command(PlanRequest)
 def plan(request: PlanRequest) -> None:
-    """Say how many queries show a difference, and what difference these queries can show.
+    """Compute how many queries show a given difference, and which difference the present queries can show.
 
     RESULTS are folders that `xlingual evaluate … --out DIR` wrote; DIR#ENCODER names one encoder of a folder.
-    The pool of candidates stays as it is.
+    The calculation assumes the same pool of candidates.
     """
     from xlingual.comparison.plan import plan as make
 

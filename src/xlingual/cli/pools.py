@@ -47,10 +47,10 @@ def describe(request: DescribeRequest) -> None:
 
 @command(SquadToPoolRequest, short_help="Make a multilingual pool of SQuAD-style files.")
 def squad_to_pool(request: SquadToPoolRequest) -> None:
-    """Make a pool of SQuAD-style JSON files, one for each language; a folder counts as all its *.json.
+    """Make a multilingual pool from SQuAD-style JSON files, one for each language, or from folders of them.
 
-    Sentence breaks in the files are used as they are; without any, sentences are found by rules. The file's
-    name gives the language (ar.json, xquad.ar.json), or LANG=FILE does.
+    Sentence breaks in the files are used. If a file has none, rules find the sentences. The file's name gives
+    the language (ar.json, xquad.ar.json); LANG=FILE names it otherwise.
     """
     from xlingual.data.pools.folder import write_pool
     from xlingual.data.pools.reading import pool_of_squad
@@ -135,10 +135,10 @@ def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
 
 @command(MixPoolRequest, short_help="Make a multilingual pool with a chosen mix of languages.")
 def mix_pool(request: MixPoolRequest) -> None:
-    """Make a pool of questions and candidates from texts with items, with a chosen mix of languages.
+    """Make a multilingual pool from a manifest, with a chosen mix of candidate languages.
 
-    The first text of an item in every question language is a question; its other texts are candidates, from
-    which the mix is drawn.
+    In each question language, the first text of an item becomes a question. The other texts of the item
+    become candidates. The mix is drawn from these.
     """
     from xlingual.data.pools.mix import mix_pool
 
@@ -153,10 +153,10 @@ def mix_pool(request: MixPoolRequest) -> None:
 
 @command(TranslatePoolRequest, short_help="Translate a multilingual pool into further languages.")
 def translate_pool(request: TranslatePoolRequest) -> None:
-    """Write POOL with its questions and candidates of one language in further languages as well.
+    """Translate the questions and candidates of POOL to further languages, and write the larger pool.
 
-    Ids and keys stay: a question's translations are one question, and its answers are relevant in every
-    language. A run that was stopped goes on where it was when it is given again.
+    Ids and keys stay the same: the translations of a question count as one question, and its answers are
+    relevant in every language. An interrupted command continues where it stopped when you run it again.
     """
     from xlingual.data.pools.reading import read_pool
     from xlingual.workflows.translate_pool import translate_pool

@@ -48,12 +48,13 @@ def _refuse_options_of_translations(request: RepairRequest) -> None:
 
 @command(RepairRequest)
 def repair(request: RepairRequest) -> None:
-    """Find a map of an encoder's vectors that brings languages together, and test it.
+    """Fit a map that brings the languages of an encoder together, and test it on other data.
 
     MANIFEST holds items with texts in two languages or more, or is a multilingual pool. Maps are fitted on
-    one part of it, chosen on another and tested once on a third. Where no item has two languages, a criterion
-    that needs no translations chooses, and nothing is tested for retrieval. With --out the one that was
-    chosen is written too, for model:DIR/model::SPEC, and the rows of the parts, as splits.
+    one part of the data, chosen on a second part, and tested once on a third part. If no item has two
+    languages, a criterion that needs no translations chooses the map; then retrieval is not tested. With
+    --out, the chosen map is written as a model (model:DIR/model::SPEC), and the rows of the three parts as
+    splits.
     """
     from xlingual.results.repair import TEST, BeforeAndAfter
     from xlingual.workflows.repairing import (

@@ -39,10 +39,10 @@ _KINDS = {
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    """Make one report from folders that were written with --out: an HTML file, or text in a form.
+    """Make one report from folders of results (--out): an HTML file, or text in a chosen format.
 
-    Folders of evaluations share one page, and those of several multilingual pools a table with the pools side
-    by side; any other result has its own page.
+    Folders of evaluations share one page. Folders of several multilingual pools share a table with the pools
+    side by side. Any other result has a page of its own.
     """
     from xlingual.report import page_of
     from xlingual.report.render import html

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def rerank() -> None:
-    """Re-rank n-best lists of translations, so that better ones come first.
+    """Re-rank n-best lists of translations.
 
     `generate` makes lists, `features` adds similarities to them, `tune` finds weights for the features,
     `apply` chooses by them, `score` measures the choice, `ablate` says which features help.
@@ -66,7 +66,7 @@ def generate(request: GenerateRequest) -> None:
 
 @command(FeaturesRequest, rerank)
 def features(request: FeaturesRequest) -> None:
-    """Add similarities to the hypotheses of NBEST, each a feature named as its encoder.
+    """Add similarities to the hypotheses of NBEST: one feature for each encoder, with its name.
 
     With --source: cosine of source and hypothesis. With --images and --image-encoder: cosine of image and
     hypothesis. Every different text is encoded once; vectors are kept in the store.
@@ -99,7 +99,7 @@ def _languages(request: GenerateRequest | FeaturesRequest) -> dict[str, str]:
 
 @command(AblateRequest, rerank)
 def ablate(request: AblateRequest) -> None:
-    """Say which features of NBEST help: tune without some, and compare BLEU on sentences held out.
+    """Measure which features of NBEST help: tune without some, and compare BLEU on held-out sentences.
 
     Translations of a sentence are chosen by weights that were tuned on the other folds; with --on, weights
     are tuned on NBEST and compared on the other lists. The interval and p come from a paired bootstrap over
@@ -156,9 +156,10 @@ def chosen_settings(request: Tuning) -> Mira | Pro:
 
 @command(TuneRequest, rerank)
 def tune(request: TuneRequest) -> None:
-    """Find weights for the features of NBEST that choose the translations with the best BLEU.
+    """Tune weights of the features of NBEST for the best BLEU.
 
-    The weights of the first tuning are those that `apply` uses; the others say how much chance decides.
+    `apply` uses the weights of the first tuning. The other tunings show how much the result depends on
+    chance.
     """
     from xlingual.nbest.tune import tune as find
 
@@ -184,9 +185,9 @@ def _with_references(
 
 @command(ApplyRequest, rerank)
 def apply(request: ApplyRequest) -> None:
-    """Write the hypothesis that the weights choose from each list of NBEST, one a line.
+    """Choose a hypothesis from each list of NBEST by the weights, and write one a line.
 
-    NBEST must have the features that the weights are for, in the same order.
+    NBEST must have the features of the weights, in the same order.
     """
     from xlingual.nbest.apply import apply_weights, write_texts
     from xlingual.nbest.format import read_nbest

@@ -20,12 +20,11 @@ _OF_SUITES = ("dry_run", "only", "over", "out", "record", "label", "revision")
 def run(request: RunRequest) -> int:
     """Run the commands or the suite of FILE: a TOML file.
 
-    A suite has data sets, encoders, tasks, comparisons and gates; only what changed is computed again, and
-    one page leads to all reports. Other files have a command and its options, or several tables of these,
-    which run in order. Paths, also those in encoders, count from the folder of FILE.
-
-    Exit code of a suite: 1 where a gate fails, else 3 where one cannot tell; of commands, that of the first
-    one whose code is not 0.
+    A suite has data sets, encoders, tasks, comparisons and gates. Only what changed is computed again. One
+    page links to all reports. Any other file has a command and its options, or several tables of these, which
+    run in order. Paths, also those in encoders, are relative to the folder of FILE. The exit code of a suite
+    is 1 if a gate fails, else 3 if a gate cannot tell. The exit code of commands is that of the first one
+    whose code is not 0.
     """
     from xlingual.workflows.suites.reading import is_suite
     from xlingual.workflows.suites.schema import suite_schema

@@ -28,11 +28,11 @@ _SHOWN = 6  # folders
 
 @command(SampleRequest, short_help="Write queries and targets for a search engine.")
 def sample(request: SampleRequest) -> None:
-    """Write the queries and targets that evaluate draws from MANIFEST, for a search engine.
+    """Write the queries and targets that `evaluate` draws from MANIFEST, to index them in a search engine.
 
-    Each language pair and seed has a folder: queries.jsonl, targets.jsonl, and ids.txt, the ids of the
-    queries. Give evaluate the same options and, with --run, what the engine returned. Of a pool all questions
-    and candidates are written, into one folder.
+    Each language pair and seed gets a folder with queries.jsonl, targets.jsonl, and ids.txt with the ids of
+    the queries. To evaluate the search engine, give `evaluate` the same options, and the results of the
+    engine with --run. For a pool, all questions and candidates are written to one folder.
     """
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.sampled import write_pool_texts, write_samples

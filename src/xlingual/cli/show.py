@@ -18,9 +18,10 @@ from xlingual.requests.single import ShowRequest
 
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
-    """Say in words how a file of results was made: command, inputs, encoders, program, date, digest.
+    """Describe how a file of results was made: command, inputs, encoders, program, date, digest.
 
-    FILE is what a command wrote with --out DIR, or the folder DIR; with several files in it, each is shown.
+    FILE is a file that a command wrote with --out DIR, or the folder DIR. All result files of a folder are
+    shown.
     """
     from xlingual.report.pages.made import page
     from xlingual.results.made import made_in

@@ -42,9 +42,9 @@ def ls(request: LsRequest) -> None:
 
 @command(VerifyRequest, store)
 def verify(request: VerifyRequest) -> int:
-    """Check every checksum; exit code 1 where something is damaged.
+    """Verify every checksum; the exit code is 1 if something is damaged.
 
-    Damaged vectors are computed again when they are next asked for.
+    Damaged vectors are computed again when they are next needed.
     """
     from xlingual.store.maintenance import verify
 
@@ -68,9 +68,8 @@ def verify(request: VerifyRequest) -> int:
 def gc(request: GcRequest) -> None:
     """Remove damaged files, and files that killed programs left behind over an hour ago.
 
-    Every checksum is verified first. Damaged vectors are computed again when they are next asked for.
-    With --older-than or --encoder all vectors of these encoders are removed; with both, of those that fit
-    both.
+    Every checksum is verified first. Damaged vectors are computed again when they are next needed. With
+    --older-than or --encoder, all vectors of these encoders are removed. With both, an encoder must fit both.
     """
     from xlingual.store.maintenance import collect_garbage
 
@@ -84,7 +83,7 @@ def gc(request: GcRequest) -> None:
 
 @command(StoreExportRequest, store)
 def export(request: StoreExportRequest) -> None:
-    """Write the vectors of each encoder as .npy, with their keys beside them.
+    """Write the vectors of each encoder to a .npy file, and their keys to a file beside it.
 
     To get the vectors of a manifest in the order of its rows, use xlingual embed.
     """

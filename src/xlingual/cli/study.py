@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 @click.group()
 def study() -> None:
-    """Ask people, blind, which system retrieves more relevant texts.
+    """Run a blind study in which people rate the texts that systems retrieve.
 
-    `new` draws queries and lets each system suggest texts for them, `serve` shows them to raters, `analyse`
-    says whose suggestions people find better; `export` and `import` carry ratings to and from files, and make
-    sheets for raters without a network.
+    `new` draws queries and collects the suggestions of each system. `serve` shows them to raters. `analyse`
+    compares the systems by the ratings. `export` and `import` write and read files of ratings, and sheets for
+    raters without a network.
     """
 
 
@@ -42,8 +42,9 @@ def study() -> None:
 def serve(request: ServeStudyRequest) -> None:
     """Serve the study in the folder STUDY to raters, until Ctrl-C.
 
-    Prints a personal link for each rater and the organiser's. Every answer is on the disk before the page
-    says so; stop and start as you like. The folder STUDY/secret is never opened, and need not be there.
+    The command prints a personal link for each rater and one for the organiser. Every answer is saved before
+    the page confirms it, so you can stop and restart the server at any time. The server never opens the
+    folder STUDY/secret; the folder may be absent.
     """
     if missing("study"):
         raise MissingExtraError("the study's server", "study")
@@ -93,10 +94,10 @@ _ADDRESS = "http://127.0.0.1:8080"  # where xlingual study serve listens by defa
 
 @command(NewStudyRequest, study, short_help="Draw queries and suggestions; write a study.")
 def new(request: NewStudyRequest) -> None:
-    """Draw queries from MANIFEST, let each system suggest texts, and write a study for raters.
+    """Make a study: draw queries from MANIFEST and collect the suggestions of each system.
 
-    A text that two systems suggest is shown once and credited to both. STUDY/secret holds which system
-    suggested what; the server never opens it.
+    A text that two systems suggest is shown once and counts for both. STUDY/secret records which system
+    suggested which text; the server never opens it.
     """
     from xlingual.study.folder import refuse_study_in
     from xlingual.workflows.study import new_study
@@ -214,12 +215,12 @@ def import_(request: ImportStudyRequest) -> None:
             screen.say(f"{path}: {', '.join(parts)}")
 
 
-@command(AnalyseStudyRequest, study, short_help="Say whose suggestions people find better.")
+@command(AnalyseStudyRequest, study, short_help="Compare the systems by the ratings.")
 def analyse(request: AnalyseStudyRequest) -> None:
-    """Say whose suggestions people find better in STUDY, by how much, and how sure that is.
+    """Analyse the ratings of STUDY: which system is better, by how much, and how certain it is.
 
-    Opens STUDY/secret/key.json, which names the system of each suggestion: analyse when rating has ended, or
-    at looks that were planned (--looks).
+    The command opens STUDY/secret/key.json, which names the system of each suggestion. Run it when rating has
+    ended, or at planned looks (--looks).
     """
     from xlingual.records import digest
     from xlingual.results.provenance import note_data, note_file

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def train() -> None:
-    """Train embeddings on your own texts and images; what comes out is an encoder (model:DIR)."""
+    """Train embeddings on your own texts and images; the result is an encoder (model:DIR)."""
 
 
 train.add_command(pivot)
@@ -90,9 +90,9 @@ def of_conventions(given: Mapping[str, Any]) -> Mapping[str, Any]:
     short_help="Train layers that put a body near its own title (Triplet).",
 )
 def triplet(request: TripletRequest) -> None:
-    """Train two layers over an encoder's vectors, so that a body is near its own title (Triplet).
+    """Train Triplet: two layers on an encoder's vectors that bring a body near its own title.
 
-    MANIFEST holds texts with two further columns, such as a title and a body; they need be no translations.
+    MANIFEST holds texts with two further columns, such as a title and a body. Translations are not needed.
     """
     _triplet("triplet", request)
 
@@ -104,9 +104,9 @@ def triplet(request: TripletRequest) -> None:
     short_help="Train Triplet with a term that keeps languages together (TripletXL).",
 )
 def triplet_xl(request: TripletXlRequest) -> None:
-    """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own.
+    """Train TripletXL: Triplet with a loss term that brings neighbours in other languages nearer.
 
-    MANIFEST holds texts with two further columns, such as a title and a body; they need be no translations.
+    MANIFEST holds texts with two further columns, such as a title and a body. Translations are not needed.
     """
     _triplet("triplet-xl", request)
 

@@ -35,7 +35,7 @@ _FILE = "validation.json"
 
 @click.group(cls=Tasks)
 def validate() -> None:
-    """Check how well a measure without translations agrees with true retrieval (bkr is a short name)."""
+    """Test how well a measure that needs no translations agrees with true retrieval (bkr is a short name)."""
 
 
 @command(
@@ -46,9 +46,9 @@ def validate() -> None:
 def backretrieval(request: ValidateDataSetsRequest) -> None:
     """Compare Backretrieval, SIM and CORR with cross-lingual retrieval, over three text encoders or more.
 
-    MANIFEST holds items with an image and texts in both languages: the translations are the truth that the
-    other measures do without. Several of them, or folders of finished validations, give one table with a row
-    for each data set and language pair. With --splits leave out --seeds.
+    MANIFEST holds items with an image and texts in both languages. Their translations give the true
+    retrieval. Several manifests, or folders of finished validations, give one table with a row for each data
+    set and language pair. Leave out --seeds if you give --splits.
     """
     sets = request.data_sets()
     if not sets:

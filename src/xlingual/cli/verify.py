@@ -25,11 +25,11 @@ _SILENT = {"quiet": True, "report": False, "examples": False, "neighbours": Fals
 
 @command(VerifyRequest)
 def verify(request: VerifyRequest) -> int:
-    """Make RESULT again from its inputs and compare, to the last digit; or check a CLAIM.
+    """Compute RESULT again from its inputs and compare every digit; or check a CLAIM.
 
     RESULT is a file that a command wrote, or its folder. A CLAIM is a line of `xlingual cite`: its result is
-    found by its digest. Exit codes: 0 equal, 1 other numbers or other inputs (they are named), 3 something is
-    missing.
+    found by its digest. Exit codes: 0 equal, 1 different numbers or different inputs (they are named), 3
+    something is missing.
     """
     from xlingual.workflows.verification import Wanted, is_claim, verify_claim
     from xlingual.workflows.verification import verify as verified

@@ -49,7 +49,7 @@ class Manifest(TextRows):
     an index into `image_source` (bytes or paths, each once) or -1; `fields`: further texts such as `title`,
     each [n]; `split` [n] or None; `labels`: further columns of few different values, such as `category`,
     each [n]; `numbers`: further columns of numbers, such as `price`, each [n]. Images are not opened. See
-    docs/reference/manifest.md for the file formats.
+    https://xlingual.github.io/xlingual/latest/reference/manifest/ for the file formats.
     """
 
     numberings: tuple[Numbering, ...]

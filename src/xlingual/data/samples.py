@@ -63,7 +63,7 @@ def resolve_pairs(pairs: str | Sequence[str] | None, languages: Sequence[str]) -
     if len(languages) < 2:
         have = f"only {languages[0]!r}" if languages else "none"
         raise InputError(
-            f"the manifest has {have} for a language: at least two are needed to compare texts across them"
+            f"the manifest has {have} for a language: a comparison across languages needs at least two"
         )
     if pairs is None:
         return [(a, b) for a in languages for b in languages if a != b]
@@ -80,7 +80,7 @@ def _resolve_pair(name: str, languages: Sequence[str]) -> tuple[str, str]:
     cuts = [(name[:i], name[i + 1 :]) for i, character in enumerate(name) if character in ":-"]
     matches = [cut for cut in cuts if {*cut} <= {*languages}]
     if len(matches) > 1:
-        raise InputError(f"pair {name!r} can be cut in several ways: write it with a colon, source:target")
+        raise InputError(f"pair {name!r} is ambiguous: write it with a colon, source:target")
     if matches and matches[0][0] == matches[0][1]:
         raise InputError(f"pair {name!r}: source and target are the same language; name two languages")
     if matches:
@@ -178,9 +178,7 @@ class Sampler:
         if texts_per_item != "all" and not (isinstance(texts_per_item, int) and texts_per_item > 0):
             raise InputError(f"--texts-per-item must be at least 1, or all; got {texts_per_item!r}")
         if or_fewer and size is None:
-            raise InputError(
-                "--or-fewer goes with --sample-size N: name the N that is wanted, or leave it out"
-            )
+            raise InputError("--or-fewer needs --sample-size N: give N, or leave --or-fewer out")
         if not 0 <= seed <= MOST_SEED:
             raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
         self.manifest, self.size, self.splits, self.queries = manifest, size, splits, queries

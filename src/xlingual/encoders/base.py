@@ -351,8 +351,8 @@ def adopt(entry: object, kind: str = "texts") -> Encoder:
         return cast("Encoder", import_module(known.module).adapter_of(entry, kind))
     if not callable(getattr(entry, "encode", None)):
         raise InputError(
-            "an encoder is a spec, a path, a function of a list of texts, or an object with a method "
-            f"encode(texts); found a value of the type {type(entry).__name__}. Taken as they are: "
+            "expected an encoder: a spec, a path, a function of a list of texts, or an object with a method "
+            f"encode(texts); found a value of the type {type(entry).__name__}. Objects that work directly: "
             f"{', '.join(one.name for one in objects.KINDS)}"
         )
     identity = getattr(entry, "identity", None)

@@ -167,8 +167,8 @@ def read_processor(folder: Path, who: str) -> Processor:
         return _processor(settings)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"{who}: preprocessor_config.json: its sizes, mean or std are not what they must be ({error}): "
-            "save it again with transformers"
+            f"{who}: preprocessor_config.json: its sizes, mean or std are invalid ({error}): save it again "
+            "with transformers"
         ) from None
 
 

@@ -78,8 +78,8 @@ def amounts(text: str) -> tuple[float, ...]:
     return found
 
 
-BATCH = Option("batch", whole_number(1), 32, "texts or images at a time; changes no vector")
-DEVICE = Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless given")
+BATCH = Option("batch", whole_number(1), 32, "batch size in texts or images; changes no vector")
+DEVICE = Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best available unless given")
 MODEL = (  # of every scheme that runs a network
     BATCH,
     DEVICE,
@@ -109,7 +109,7 @@ REMOTE_CODE = Option(
     "remote-code",
     not_empty,
     None,
-    "run Python code that the model brings, at this commit; for a folder: of this digest",
+    "run the Python code of the model at this commit; for a folder: with this digest",
 )
 POOL = Option(
     "pool", one_of("mean", "cls", "pooler", "last"), None, "mean, cls, pooler or last: one vector of many"
@@ -120,7 +120,7 @@ TRAINED_ON = Option(  # of every scheme whose files do not always say
     None,
     "images, where it was trained on these too; changes no vector",
 )
-SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
+SEED = Option("seed", whole_number(0), None, "seed of the random numbers (0 unless the command gives one)")
 DEPTH = Option("depth", whole_number(1), 1000, "how many results of a system count")
 FUSION = (  # of several systems
     DEPTH,

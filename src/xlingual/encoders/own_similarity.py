@@ -29,7 +29,7 @@ class OwnSimilarity:
         self._who = who  # its name in messages
 
     def similarity(self, first: Images, second: Images, /) -> np.ndarray:
-        """Return the scores, float64 [n, m]; raise InputError where they are not what they must be."""
+        """Return the scores, float64 [n, m]; raise InputError where they are invalid."""
         with failures(self._who, "the similarity"):
             given = self.function(first, second)
         with failures(self._who, "making numbers of what the similarity returned"):

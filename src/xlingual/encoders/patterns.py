@@ -125,8 +125,8 @@ def _refuse_languages(pattern: str, named: Collection[str], languages: Sequence[
             right = pattern.replace("*", general) if pattern.count("*") == 1 else f"{general} in its place"
             raise InputError(
                 f"vectors:{pattern}: the star matches {name!r}, by its name the vectors of the language "
-                f"{language}, which would serve all languages: write {right}, or rename a file that has "
-                "vectors of all"
+                f"{language}, but it would be used for all languages: write {right}, or rename the file if "
+                "it has vectors of all languages"
             )
 
 

@@ -83,8 +83,8 @@ def image_encoder(spec: ImageModelLike, *, languages: Sequence[str] = ()) -> tup
     name, found = image_model(spec, languages=languages)
     if isinstance(found, OwnSimilarity):
         raise InputError(
-            f"image encoder {name!r} compares images and gives no vectors, which are needed here: it can "
-            "be used by evaluate backretrieval only"
+            f"image encoder {name!r} compares images and gives no vectors, but this command needs vectors: "
+            "use it with evaluate backretrieval only"
         )
     return name, found
 
@@ -109,7 +109,7 @@ def _named(
     for name, entry in _entries(specs, kind, context).items():
         if returns_lists(entry):
             raise InputError(
-                f"{name!r} returns lists of candidates, and vectors are needed here: leave it out"
+                f"{name!r} returns lists of candidates, but this command needs vectors: leave it out"
             )
         encoder = encoders[name] = build(entry, kind, context) if isinstance(entry, Spec) else entry
         if isinstance(encoder, Encoder) and not encoder.has_own_identity:
@@ -343,9 +343,10 @@ def check(spec: Spec, kind: str) -> Scheme:
         ),
         (
             LISTS in scheme.takes and kind != LISTS,
-            f"{name!r} returns lists of candidates, and vectors are needed here; these have them: {fit}",
+            f"{name!r} returns lists of candidates, but this command needs vectors; these encoders give "
+            f"vectors: {fit}",
         ),
-        (kind not in scheme.kinds, f"{name!r} does not encode {kind}; these do: {fit}"),
+        (kind not in scheme.kinds, f"{name!r} does not encode {kind}; these encoders do: {fit}"),
         (
             scheme.argument and not spec.argument.strip(),
             f"{name}: needs an argument: {name}:{scheme.argument}",

@@ -55,14 +55,15 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "random",
             (TEXTS,),
-            "random vectors that know nothing: chance lies within their interval in about 95 of 100 cases",
+            "random vectors without any knowledge: their 95 % interval contains chance in about 95 of 100 "
+            "cases",
             "xlingual.encoders.random",
             options=(Option("dim", whole_number(1), 64, "number of dimensions"), SEED),
         ),
         Scheme(
             "chargram",
             (TEXTS,),
-            "character n-grams, TF-IDF: finds texts that are spelt alike",
+            "character n-grams with TF-IDF: finds texts with similar spelling",
             "xlingual.encoders.chargram",
             options=(
                 Option("dim", whole_number(1), 256, "number of dimensions"),
@@ -74,7 +75,7 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "wordgram",
             (TEXTS,),
-            "words that texts share: word overlap, or weighted by TF-IDF",
+            "shared words: word overlap, or weighted by TF-IDF",
             "xlingual.encoders.wordgram",
             options=(
                 Option("weight", one_of("tfidf", "overlap"), "tfidf", "overlap: every word counts as one"),
@@ -86,12 +87,12 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "bm25",
             (TEXTS,),
-            "words that a query and a candidate share, weighted by BM25, as search engines rank",
+            "BM25: shared words of query and candidate, weighted as in search engines",
             "xlingual.encoders.bm25",
             options=(
                 Option("method", one_of("lucene", "robertson", "atire"), "lucene", "which BM25"),
-                Option("k1", amount, 1.5, "how soon a word that is repeated counts no more"),
-                Option("b", share, 0.75, "how much the length of a candidate counts, 0 to 1"),
+                Option("k1", amount, 1.5, "saturation of repeated words (k1)"),
+                Option("b", share, 0.75, "weight of the candidate's length, 0 to 1 (b)"),
                 Option("field", not_empty, "text", "columns that are read, such as title or title,text"),
                 Option(
                     "index",
@@ -261,11 +262,11 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("query_body.NAME", anything, None, "the same for queries, instead of body.NAME"),
                 Option("candidate_body.NAME", anything, None, "the same for candidates"),
                 Option("url.NAME", not_empty, None, "a parameter of the address, such as api-version"),
-                Option("rate", amount, None, "most requests a minute"),
+                Option("rate", amount, None, "largest number of requests a minute"),
                 Option("price", amount, None, "price of a million tokens, for the estimate"),
-                Option("max_cost", amount, None, "refuse to start where the estimate is higher"),
+                Option("max_cost", amount, None, "refuse to start if the estimated cost is higher"),
                 Option(
-                    "retries", whole_number(0), 6, "how often a request that failed in passing is repeated"
+                    "retries", whole_number(0), 6, "number of retries of a request that failed temporarily"
                 ),
                 Option("timeout", amount, 60.0, "seconds to wait for an answer"),
                 Option(
@@ -274,7 +275,9 @@ SCHEMES: Mapping[str, Scheme] = {
                     None,
                     "how vectors travel: float, base64, or none to leave it out; as the profile",
                 ),
-                Option("revision", not_empty, None, "of your own: a new one makes all vectors anew"),
+                Option(
+                    "revision", not_empty, None, "your own version name: a new one computes all vectors again"
+                ),
                 *(option for option in TEXT if "prompt" in option.name),
                 TRAINED_ON,
             ),
@@ -286,7 +289,14 @@ SCHEMES: Mapping[str, Scheme] = {
             "a function or class of your own, on the import path or in a file",
             "xlingual.encoders.python_function",
             argument="MODULE:FUNCTION",
-            options=(Option("revision", not_empty, None, "names its version: only then are vectors kept"),),
+            options=(
+                Option(
+                    "revision",
+                    not_empty,
+                    None,
+                    "version of your code: vectors are stored only if you give it",
+                ),
+            ),
         ),
         Scheme(
             "run",
@@ -295,9 +305,14 @@ SCHEMES: Mapping[str, Scheme] = {
             "xlingual.systems.run",
             argument="FILE",
             options=(
-                Option("order", one_of("score", "rank"), None, "what decides where both are there: score"),
+                Option(
+                    "order",
+                    one_of("score", "rank"),
+                    None,
+                    "field that orders candidates if both are present: score",
+                ),
                 Option("ids", not_empty, None, "for answers of _msearch: the file of the queries' ids"),
-                Option("latency", amount, None, "milliseconds that a query takes, where the file says none"),
+                Option("latency", amount, None, "latency of a query in milliseconds, if the file has none"),
             ),
         ),
         Scheme(
@@ -344,7 +359,7 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "pixels",
             (IMAGES,),
-            "colours and edges of an image, without any learning",
+            "colours and edges of an image, without learning",
             "xlingual.encoders.pixels",
         ),
     )

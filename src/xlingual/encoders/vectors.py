@@ -241,8 +241,9 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Vector
     if one_for_all and language is not None:
         right = path.with_name(path.stem.removesuffix(language) + "{lang}" + path.suffix)
         raise InputError(
-            f"vectors:{argument}: by its name the vectors of the language {language}, which would serve all "
-            f"languages ({listed(languages)}): write {right}, or rename a file that has vectors of all"
+            f"vectors:{argument}: by its name the vectors of the language {language}, but it would be used "
+            f"for all languages ({listed(languages)}): write {right}, or rename the file if it has vectors "
+            "of all languages"
         )
     return VectorsEncoder(argument, languages, options_of(options), context.role_languages)
 

@@ -88,7 +88,7 @@ def distance_correlation(
     the standard error that this adds. Arguments as in `backretrieval`.
 
     Raises:
-        InputError: data, specs or options are not what they must be; the text says what to do.
+        InputError: data, specs or options are invalid; the text says what to do.
 
     """
     options = Options(

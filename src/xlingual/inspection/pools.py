@@ -37,7 +37,7 @@ _NO_ANSWERS = (
     "these results do not keep where each answer stands, so that only the best one is looked at: evaluate "
     "again without --no-neighbours"
 )
-_NO_NEIGHBOURS = "the policy prefer-own keeps no neighbours, so that what stood above an answer is not known"
+_NO_NEIGHBOURS = "the policy prefer-own keeps no neighbours, so that what ranked above an answer is not known"
 
 
 class TextsOfPool:

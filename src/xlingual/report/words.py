@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 
 from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.report.marking import AN_ENCODER, ENCODER
+from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER, ENCODER
 from xlingual.tasks import CORRELATIONS, task_of
 
 Place = tuple[str, str]  # row and column of a table
@@ -16,37 +16,38 @@ _ERROR = re.compile(r"(.*standard error )([0-9.]+)")
 GLOSSARY = (
     (
         "BkR (Backretrieval)",
-        "A query text picks the nearest text of the other language. If the query's own image is among "
-        "the 10 images nearest to that text's image, the query counts as a hit. R@10 is the share of "
-        "hits; another number after the @ counts that many images.",
+        "A query text retrieves the nearest text of the other language. If the query's own image is among "
+        "the 10 images nearest to that text's image, the query counts as a hit. R@10 is the share of hits; "
+        "another number after the @ counts that many images.",
     ),
     (
         "What BkR does not see",
-        "Whether the nearest text is a translation. What only knows how images look can score high, and "
-        f"what finds every match but no neighbours is at chance. BkR and SIM order {ENCODER}s of like kind: "
-        f"not models trained on images among others, and not repairs of one {ENCODER}.",
+        f"Whether the nearest text is a translation. {CAPITAL_AN_ENCODER} that knows only how images look "
+        f"can score high. {CAPITAL_AN_ENCODER} that finds exact matches but no similar texts is at chance. "
+        f"BkR and SIM can order {ENCODER}s of similar kinds. They cannot order models trained on images "
+        f"among others, or repairs of one {ENCODER}.",
     ),
     (
         "Chance",
-        f"What {AN_ENCODER} that knows nothing scores on the same data: K out of all distinct images "
-        "(XLR: K out of all candidates; CORR: 0). At chance is judged by wider intervals than those shown, "
-        f"which allow for the number of {ENCODER}s.",
+        f"The score on the same data of {AN_ENCODER} without any knowledge: K divided by the number of "
+        'distinct images (XLR: K divided by the number of candidates; CORR: 0). The decision "at chance" '
+        f"uses wider intervals than those shown, corrected for the number of {ENCODER}s.",
     ),
     (
         "Oracle",
-        "What images alone reach: the retrieved text is the one whose image is nearest to the query's "
-        "own. It is a landmark, not an upper bound.",
+        "The score of images alone: each query retrieves the text whose image is nearest to its own image. "
+        "It is a reference value, not an upper bound.",
     ),
-    ("Ceiling", f"The most any {ENCODER} could score on this sample."),
+    ("Ceiling", f"The highest possible score of {AN_ENCODER} on this sample."),
     (
         "Normalised",
-        "How far the value is on the way from chance (0\u00a0%) to the oracle (100\u00a0%). It compares "
-        "data sets and may exceed 100\u00a0%. It is left out where the two ends are too close.",
+        "The position of the value between chance (0\u00a0%) and the oracle (100\u00a0%). It makes data "
+        "sets comparable and may exceed 100\u00a0%. It is left out if chance and oracle are too close.",
     ),
     (
         "SIM",
-        "The mean similarity of the query's own image and the retrieved text's image: "
-        "Backretrieval without the way back.",
+        "The mean similarity of the query's own image and the retrieved text's image: Backretrieval without "
+        "its second step.",
     ),
     ("RR and MedR", "The mean reciprocal rank, and the median rank, where lower is better."),
     (
@@ -57,14 +58,14 @@ GLOSSARY = (
     ),
     (
         "Interval",
-        "Where the number would land for another sample of the same size from the same source, at the level "
-        "given. A lead is called real when the interval of the paired difference excludes zero. Each "
-        f"comparison is judged by itself: among many {ENCODER}s, one may look different by luck.",
+        "The range of values for another sample of the same size from the same source, at the given level. "
+        "A lead is called real when the interval of the paired difference excludes zero. Each comparison is "
+        f"tested separately: with many {ENCODER}s, one may look different by luck.",
     ),
     (
         "Tied",
-        "Queries in which candidates tie that are not equally relevant. They count with the average over all "
-        "orders.",
+        "Queries with ties between candidates that are not equally relevant. Their value is the average "
+        "over all orders of the ties.",
     ),
 )
 
@@ -78,8 +79,8 @@ def explained(*measures: tuple[str, str]) -> list[str]:
 
 NO_DIFFERENCE = (
     "No difference found",
-    "The data do not show a difference. That is not the same as equal: the interval says how large it may "
-    "still be.",
+    "The data do not show a difference. That does not mean that they are equal: the interval shows how "
+    "large a difference is still possible.",
 )
 
 

@@ -19,13 +19,13 @@ class Chosen(Record, frozen=True, kw_only=True):
     heading = "Queries of --static"
 
     outcome: Annotated[
-        str, option("Queries that failed, were answered, or all.", metavar="failed|answered|all", run=True)
+        str, option("Which queries: failed, answered or all.", metavar="failed|answered|all", run=True)
     ] = "failed"
     source: Annotated[
         str | None, option("Language of the queries.", metavar="LANG", otherwise="any", run=True)
     ] = None
     target: Annotated[
-        str | None, option("Language of what they found.", metavar="LANG", otherwise="any", run=True)
+        str | None, option("Language of the retrieved texts.", metavar="LANG", otherwise="any", run=True)
     ] = None
     kind: Annotated[
         str | None,
@@ -33,17 +33,24 @@ class Chosen(Record, frozen=True, kw_only=True):
     ] = None
     slice: Annotated[
         str | None,
-        option("Texts of a slice, such as 'category: shoes'.", metavar="SLICE", otherwise="any", run=True),
+        option(
+            "Only texts of this slice, such as 'category: shoes'.", metavar="SLICE", otherwise="any", run=True
+        ),
     ] = None
     rank: Annotated[
         str | None,
-        option("Ranks of the answer, such as 2-10 or 101-.", metavar="A-B", otherwise="any", run=True),
+        option(
+            "Only queries with this rank of the answer, such as 2-10 or 101-.",
+            metavar="A-B",
+            otherwise="any",
+            run=True,
+        ),
     ] = None
-    most: Annotated[Positive, option("The most queries of the file.", metavar="N", run=True)] = 500
+    most: Annotated[Positive, option("Largest number of queries in the file.", metavar="N", run=True)] = 500
 
 
 class BrowseRequest(Request, frozen=True, kw_only=True):
-    """Look at queries, neighbours and a map in the browser."""
+    """Browse queries, their nearest texts and a map of the vectors in a web page."""
 
     command = "browse"
 
@@ -52,7 +59,7 @@ class BrowseRequest(Request, frozen=True, kw_only=True):
     encoders: Annotated[
         tuple[str, ...],
         option(
-            "An encoder to look at; a second one stands beside it.",
+            "An encoder to show; give a second one to compare the two side by side.",
             names=("--encoder",),
             metavar="NAME",
             otherwise="all, the best first",
@@ -62,16 +69,16 @@ class BrowseRequest(Request, frozen=True, kw_only=True):
     measure: Annotated[
         str | None,
         option(
-            "The measure by which queries fail, such as R@10.",
+            "The measure that decides whether a query fails, such as R@10.",
             metavar="NAME",
-            otherwise="the first of the results between 0 and 1",
+            otherwise="the first measure of the results with values from 0 to 1",
             run=True,
         ),
     ] = None
     text_encoders: Annotated[
         tuple[str, ...],
         option(
-            "Encode all texts, and typed ones, with this encoder; repeat for several.",
+            "Encode the texts, and queries that you type, with this encoder; repeat for several.",
             names=("--text-encoder",),
             metavar="NAME=SPEC",
             otherwise="vectors of files and of the store only",
@@ -81,13 +88,15 @@ class BrowseRequest(Request, frozen=True, kw_only=True):
     image_encoder: Annotated[
         str | None,
         option(
-            "Encode all images with this encoder, for the way back.",
+            "Encode the images with this encoder, for the second step of Backretrieval.",
             metavar="SPEC",
-            otherwise="that of the results, where its vectors are kept",
+            otherwise="that of the results, if its vectors are stored",
             run=True,
         ),
     ] = None
-    slices: Annotated[bool, option("Search slices: of 100,000 texts it takes minutes.", run=True)] = True
+    slices: Annotated[bool, option("Search for slices; this takes minutes for 100,000 texts.", run=True)] = (
+        True
+    )
     marks: Annotated[
         Path | None,
         option("File of marks and notes.", metavar="FILE", otherwise="RESULTS/marks.json", run=True),

@@ -18,19 +18,19 @@ Results: TypeAlias = Annotated[
 ]
 Baseline: TypeAlias = Annotated[
     str | None,
-    option("The encoder that all others are compared with.", metavar="DIR#ENCODER", otherwise="the leader"),
+    option("The encoder to compare all others with.", metavar="DIR#ENCODER", otherwise="the leader"),
 ]
 Measure: TypeAlias = Annotated[
     str | None,
     option(
-        "The measure that is used, such as R@10, RR, SIM or AP.",
+        "The measure, such as R@10, RR, SIM or AP.",
         metavar="NAME",
         otherwise="the first of the results",
     ),
 ]
 Task: TypeAlias = Annotated[
     str | None,
-    option("The task that is used; needed where the results are of several tasks.", metavar="NAME"),
+    option("The task; required if the results are of several tasks.", metavar="NAME"),
 ]
 Seed: TypeAlias = Annotated[Natural, option("Seed of the random numbers.")]
 
@@ -43,8 +43,8 @@ class JudgedRuns(Record, frozen=True, kw_only=True):
     qrels: Annotated[
         Path | None,
         option(
-            "Judgements in TREC's or BEIR's form: files of runs, or NAME=FILE, then stand in place of "
-            "results, by nDCG@10 unless a measure is named.",
+            "Judgements in the format of TREC or BEIR; then give files of runs, or NAME=FILE, in place of "
+            "results. The measure is nDCG@10 unless you name one.",
             metavar="FILE",
         ),
     ] = None
@@ -80,14 +80,15 @@ class CompareRequest(Request, frozen=True, kw_only=True):
     by: Annotated[
         tuple[str, ...],
         option(
-            "A column of the manifest: compare on each part of the queries too; repeat for several.",
+            "A column of the manifest: also compare on the queries of each of its values; repeat for "
+            "several.",
             metavar="COLUMN",
         ),
     ] = ()
-    per_pair: Annotated[bool, option("Compare on each language pair too.")] = False
+    per_pair: Annotated[bool, option("Also compare on each language pair.")] = False
     margin: Annotated[
         float | None,
-        option("Differences below M do not matter: test equivalence too.", metavar="M"),
+        option("Also test equivalence: differences below M do not matter.", metavar="M"),
     ] = None
     alpha: Annotated[float, option("Significance level of the tests.")] = 0.05
     correction: Annotated[
@@ -99,7 +100,7 @@ class CompareRequest(Request, frozen=True, kw_only=True):
         option(
             "Resamples of each test.",
             metavar="N",
-            otherwise="1999, more where many tests are corrected for",
+            otherwise="1999, or more if the correction is for many tests",
         ),
     ] = None
     seed: Seed = 0
@@ -129,7 +130,7 @@ class LeaderboardRequest(Request, frozen=True, kw_only=True):
     measures: Annotated[
         tuple[str, ...],
         option(
-            "A measure that gets columns, such as R@10 or AP; repeat for several.",
+            "A measure to show in columns, such as R@10 or AP; repeat for several.",
             names=("--measure",),
             metavar="NAME",
             otherwise="the first of each task",
@@ -138,7 +139,7 @@ class LeaderboardRequest(Request, frozen=True, kw_only=True):
     per_pair: Annotated[
         bool, option("Give each language pair, and each subset of MTEB, a column of its own.")
     ] = False
-    alpha: Annotated[float, option("Significance level of the tests behind ranks.")] = 0.05
+    alpha: Annotated[float, option("Significance level of the tests that give the ranks.")] = 0.05
     correction: Annotated[
         Literal["holm", "bh", "none"],
         option("Correction for the number of tests in a column: Holm, Benjamini–Hochberg, or none."),
@@ -164,15 +165,13 @@ class GateRequest(Request, frozen=True, kw_only=True):
     command = "gate"
 
     candidate: Annotated[str, argument("CANDIDATE", "The encoder that may replace the baseline.")]
-    baseline: Annotated[
-        str | None, argument("[BASELINE]", "The encoder that is in use; not with --against.")
-    ] = None
-    margin: Annotated[float, option("How much worse the candidate may be, such as 0.01.", metavar="M")]
+    baseline: Annotated[str | None, argument("[BASELINE]", "The encoder in use; not with --against.")] = None
+    margin: Annotated[float, option("Largest acceptable loss of the candidate, such as 0.01.", metavar="M")]
     against: Annotated[
         Literal["last-passing"] | None,
         option(
-            "In place of BASELINE: the last run in the history that passed a gate on the same conditions; "
-            "where there is none, the candidate passes as the first."
+            "Use in place of BASELINE the last run in the history that passed a gate on the same "
+            "conditions. If there is none, the candidate passes as the first run."
         ),
     ] = None
     history: Annotated[
@@ -217,15 +216,15 @@ class PlanRequest(Request, frozen=True, kw_only=True):
     command = "plan"
 
     results: Results
-    effect: Annotated[float, option("The difference to be found, such as 0.01.", metavar="E")]
-    power: Annotated[float, option("Power: how often a test finds the difference.")] = 0.8
+    effect: Annotated[float, option("The difference to detect, such as 0.01.", metavar="E")]
+    power: Annotated[float, option("Power: the probability that a test detects the difference.")] = 0.8
     alpha: Annotated[float, option("Significance level of the two-sided test.")] = 0.05
     baseline: Baseline = None
     measure: Measure = None
     task: Task = None
     queries: Annotated[
         tuple[int, ...],
-        option("Say what N queries could find; repeat for several numbers.", metavar="N"),
+        option("Also compute which difference N queries can show; repeat for several numbers.", metavar="N"),
     ] = ()
     form: Form = "table"
     out: Annotated[Path | None, option("Write plan.json to the folder DIR.", metavar="DIR", run=True)] = None

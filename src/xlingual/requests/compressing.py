@@ -32,12 +32,12 @@ class CompressRequest(Request, frozen=True, kw_only=True):
     languages: PoolLanguages = None
     equal_ids: EqualIds = None
     text_encoder: Annotated[
-        str, option("Text encoder whose vectors are made smaller. See: xlingual encoders.", metavar="SPEC")
+        str, option("Text encoder whose vectors to compress. See: xlingual encoders.", metavar="SPEC")
     ]
     fit: Annotated[
         str | None,
         option(
-            "Texts that PCA and the levels of int8 are fitted on; none of them may be evaluated.",
+            "Texts to fit PCA and the levels of int8 on; they must not be evaluated.",
             metavar="FILE#SPLIT",
             otherwise="none: PCA and int8 are left out",
         ),
@@ -45,16 +45,16 @@ class CompressRequest(Request, frozen=True, kw_only=True):
     dims: Annotated[
         tuple[Positive, ...],
         option(
-            "Numbers of dimensions that are tried.",
+            "Numbers of dimensions to try.",
             metavar="32,64,…",
-            otherwise="all, halved up to four times",
+            otherwise="all dimensions, and up to four halvings",
             reads=whole_numbers,
         ),
     ] = ()
     dtypes: Annotated[
         tuple[str, ...],
         option(
-            "Kinds of numbers that are tried: f32, f16, int8, binary.",
+            "Types of numbers to try: f32, f16, int8, binary.",
             names=("--dtype",),
             metavar="f16,int8,…",
             otherwise="all",
@@ -64,7 +64,7 @@ class CompressRequest(Request, frozen=True, kw_only=True):
     reduce: Annotated[
         tuple[str, ...],
         option(
-            "How dimensions are left out: truncate (the first ones stay), pca.",
+            "How dimensions are reduced: truncate (keep the first ones), pca.",
             metavar="truncate,pca",
             otherwise="both",
             reads=comma_list,
@@ -73,17 +73,18 @@ class CompressRequest(Request, frozen=True, kw_only=True):
     rescore: Annotated[
         Natural,
         option(
-            "The first N candidates by binary vectors are ordered again by the query's full numbers, as a "
-            "form of its own; 0: no such form.",
+            "Also try binary vectors whose first N candidates are re-ranked with the full vector of the "
+            "query; 0: do not try.",
             metavar="N",
         ),
     ] = 100
     delta: Annotated[
-        AboveZero, option("The loss from which a language pair counts as harmed.", metavar="D")
+        AboveZero,
+        option("Largest acceptable loss: a language pair that loses more counts as harmed.", metavar="D"),
     ] = 0.01
-    alpha: Annotated[
-        Share, option("Chance that a form is wrongly said to be kept, over all forms together.")
-    ] = 0.05
+    alpha: Annotated[Share, option("Chance that any form is wrongly accepted, over all forms together.")] = (
+        0.05
+    )
     pairs: Annotated[
         tuple[str, ...] | None,
         option(
@@ -99,7 +100,7 @@ class CompressRequest(Request, frozen=True, kw_only=True):
         option(
             "The measure: R@k, Success@k or RR of a manifest.",
             metavar="NAME",
-            otherwise="R@10; of a pool AP",
+            otherwise="R@10; AP for a pool",
         ),
     ] = None
     candidate_text: Annotated[

@@ -47,12 +47,15 @@ from xlingual.requests.values import (
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
 
 
-Examples: TypeAlias = Annotated[bool, option("Keep texts for the report.", run=True)]
+Examples: TypeAlias = Annotated[bool, option("Show texts as examples in the report.", run=True)]
 Neighbours: TypeAlias = Annotated[
-    bool, option("Keep the ten nearest targets of each query, for inspect and browse.", run=True)
+    bool, option("Store the ten nearest targets of each query, for inspect and browse.", run=True)
 ]
 CandidateText: TypeAlias = Annotated[
-    str, option("Text of a candidate that is encoded: sentence, or sentence+context.", metavar="TEXT")
+    str,
+    option(
+        "Text of a candidate that is encoded: the sentence, or the sentence with its context.", metavar="TEXT"
+    ),
 ]
 
 
@@ -79,10 +82,10 @@ class SystemsOverPairsRequest(PairsRequest, frozen=True, kw_only=True):
 
 
 class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
-    """Measure Backretrieval: images stand in for translations.
+    """Measure Backretrieval: images replace translations.
 
-    For each source text the nearest text in the other language is found; its image must lead back to the
-    query's own image. MANIFEST holds texts with images in two languages or more.
+    Each source text retrieves the nearest text in the other language. The image of that text must lead back
+    to the image of the query. MANIFEST holds texts with images in two languages or more.
     """
 
     command = "evaluate backretrieval"
@@ -97,16 +100,16 @@ class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     trec: Trec = None
     trec_depth: TrecDepth = None
     output: EvaluationOutput
-    examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
+    examples: Annotated[bool, option("Show texts and thumbnails as examples in the report.", run=True)] = True
     neighbours: Neighbours = True
     calibration: Annotated[
         Path | None,
-        option("Estimate XLR too, by the calibration that xlingual calibrate wrote.", metavar="FILE"),
+        option("Also estimate XLR, with the calibration that xlingual calibrate wrote.", metavar="FILE"),
     ] = None
 
 
 class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
-    """Measure cross-lingual retrieval, the ground truth, on items that have texts in both languages."""
+    """Measure true cross-lingual retrieval (XLR) on items that have texts in both languages."""
 
     command = "evaluate crosslingual-retrieval"
 
@@ -132,7 +135,7 @@ class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only
 
 
 class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
-    """Measure distance correlation: whether texts lie as far apart as their images (without retrieval)."""
+    """Measure distance correlation: whether distances of texts agree with distances of their images."""
 
     command = "evaluate distance-correlation"
     refused = NEEDS_VECTORS
@@ -144,12 +147,12 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
 
 
 class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
-    """Find answers in a multilingual pool, and see whether an encoder prefers its own language.
+    """Measure answer retrieval from a multilingual pool, and preference for the question's language.
 
-    Every question is asked in one language; its answers are among the candidates of all languages. POOL is a
-    pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), a retrieval folder of BEIR or
-    MTEB, or a folder of SQuAD-style files with sentence breaks, one for each language. Several pools are
-    evaluated one by one and shown side by side; NAME=POOL names one.
+    Each question is in one language; the candidates are in all languages. POOL is a pool folder (see:
+    xlingual data squad-to-pool, xlingual data mix-pool), a retrieval folder of BEIR or MTEB, or a folder of
+    SQuAD-style files with sentence breaks, one for each language. Several pools are evaluated one after
+    another and shown side by side; NAME=POOL gives a pool a name.
     """
 
     command = "evaluate multilingual-pool"
@@ -190,7 +193,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     subsets: Annotated[
         tuple[str, ...],
         option(
-            "Restrict pool and questions to these languages too; repeat for several.",
+            "Also evaluate with the pool and questions restricted to these languages; repeat for several.",
             names=("--subset",),
             metavar="ar,de,…",
         ),
@@ -198,15 +201,16 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     policy: Annotated[
         str,
         option(
-            "agnostic: an answer in any language is right; prefer-own: only one in the question's language.",
+            "agnostic: answers in all languages are right; prefer-own: only answers in the question's "
+            "language are right.",
             metavar="NAME",
         ),
     ] = "agnostic"
     grades: Annotated[
         str | None,
         option(
-            "What an answer in the question's language is worth in nDCG, and what one in another; grades of "
-            "the pool are multiplied by it.",
+            "Grades in nDCG of an answer in the question's language and of one in another language; the "
+            "grades of the pool are multiplied by them.",
             metavar="own=N,other=N",
             otherwise="the same",
         ),
@@ -214,9 +218,9 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     picture: Annotated[
         tuple[str, str] | None,
         option(
-            "The two languages of the picture of the space.",
+            "The two languages in the picture of the vector space.",
             metavar="en,zh",
-            otherwise="the two most apart",
+            otherwise="the two that are farthest apart",
             reads=two_languages,
         ),
     ] = None
@@ -232,10 +236,10 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
 
 
 class RetrievalRequest(Request, frozen=True, kw_only=True):
-    """Measure retrieval by graded judgements: nDCG and the other numbers of search, in one language or more.
+    """Measure retrieval with graded judgements: nDCG and other search measures, in one language or more.
 
-    POOL holds queries, candidates and judgements: a retrieval folder of BEIR or MTEB, or a pool folder.
-    Encoders and runs of search engines are compared side by side, over all queries and in each language.
+    POOL holds queries, candidates and judgements: a retrieval folder of BEIR or MTEB, or a pool folder. The
+    report compares encoders and runs of search engines over all queries and in each query language.
     """
 
     command = "evaluate retrieval"
@@ -248,7 +252,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     qrels: Annotated[
         Path | None,
         option(
-            "Judgements in place of those of POOL, in TREC's or BEIR's form.",
+            "Judgements that replace those of POOL, in the format of TREC or BEIR.",
             metavar="FILE",
             otherwise="those of POOL",
         ),
@@ -278,10 +282,10 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
 
 
 class ImageSentenceRequest(Request, frozen=True, kw_only=True):
-    """Measure image–sentence ranking: whether a sentence finds its image, and an image its sentences.
+    """Measure image–sentence ranking: sentences retrieve their image, images their sentences.
 
-    MANIFEST holds texts with images; an item may have several texts of a language, and the best one counts.
-    Text and image encoder must be of one model, such as CLIP, or model:DIR for both.
+    MANIFEST holds texts with images. If an item has several texts in a language, the best-ranked one counts.
+    Text and image encoder must share one vector space: use one model, such as CLIP, or model:DIR for both.
     """
 
     command = "evaluate image-sentence"
@@ -293,8 +297,8 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     image_encoders: Annotated[
         tuple[str, ...],
         option(
-            "Image encoder of the same space as the texts: vectors:PATH, hf:MODEL, st:MODEL … One for all "
-            "text encoders, or one for each in the same order; runs need none.",
+            "Image encoder of the same space as the texts: vectors:PATH, hf:MODEL, st:MODEL … Give one for "
+            "all text encoders, or one for each in the same order; runs need none.",
             names=("--image-encoder",),
             metavar="SPEC",
         ),
@@ -305,14 +309,14 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
         option(
             "Languages of the texts.",
             metavar="en,de,…",
-            otherwise="all that an encoder has",
+            otherwise="all languages of an encoder",
             reads=comma_list,
         ),
     ] = None
     fold: Annotated[
         TwoOrMore | None,
         option(
-            "Mean over consecutive slices of SIZE images, each ranked on its own; 1000 where no SIZE is "
+            "Rank slices of SIZE consecutive images separately and report the mean; SIZE is 1000 unless "
             "given.",
             metavar="[SIZE]",
             bare=1000,
@@ -321,8 +325,8 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     measures: Annotated[
         tuple[str, ...],
         option(
-            "A measure: Success@k (the R@k of the literature: any caption counts), RR, MedR, or "
-            "MedR/floor: the median rank as the literature has it; repeat for several.",
+            "A measure: Success@k (the R@k of the literature: any caption counts), RR, MedR, or MedR/floor "
+            "(the median rank as the literature reports it); repeat for several.",
             names=("--measure",),
             metavar="NAME",
         ),
@@ -330,7 +334,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     baselines: Annotated[
         tuple[str, ...],
         option(
-            "Text encoder that the others are compared with; repeat it for baselines of different languages.",
+            "Text encoder to compare the others with; repeat for baselines of different languages.",
             names=("--baseline",),
             metavar="NAME",
         ),
@@ -346,11 +350,11 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
 
 
 class StsRequest(Request, frozen=True, kw_only=True):
-    """Measure textual similarity: whether cosines of sentence pairs follow the scores that people gave them.
+    """Measure textual similarity: whether cosines of sentence pairs agree with scores by people.
 
     Every FILE holds sentence pairs with a score: Parquet, JSONL, CSV or TSV with the columns score,
-    sentence1, sentence2 and, if any, id; or a TSV of SemEval without a header. Shown are Pearson's and
-    Spearman's correlation of cosine and score, and whether the encoders differ.
+    sentence1, sentence2 and, if any, id; or a TSV of SemEval without a header. The results are Pearson's and
+    Spearman's correlation of cosine and score, and tests of the differences between encoders.
     """
 
     command = "evaluate sts"
@@ -363,12 +367,12 @@ class StsRequest(Request, frozen=True, kw_only=True):
     text_encoders: TextEncoders
     baseline: Annotated[
         str | None,
-        option("The encoder that the others are compared with.", metavar="NAME", otherwise="the best one"),
+        option("The encoder to compare the others with.", metavar="NAME", otherwise="the best one"),
     ] = None
     trivial: Annotated[
         bool,
         option(
-            "Evaluate encoders without any meaning, too: word-overlap, tfidf (of words), chargram (character "
+            "Also evaluate simple lexical encoders: word-overlap, tfidf (words), chargram (character "
             "n-grams).",
             names=("--baselines",),
         ),
@@ -376,7 +380,7 @@ class StsRequest(Request, frozen=True, kw_only=True):
     columns: Annotated[
         str | None,
         option(
-            "Columns of other names, such as score=label,sentence1=a,sentence2=b; also id.",
+            "Names of the columns, such as score=label,sentence1=a,sentence2=b; also id.",
             metavar="ROLE=NAME,…",
         ),
     ] = None

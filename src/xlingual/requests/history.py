@@ -11,11 +11,13 @@ from xlingual.requests.values import Natural, Positive, pair_list
 
 
 class HistoryRequest(Request, frozen=True, kw_only=True):
-    """Show how results changed over time or from version to version."""
+    """Show how results changed over time or between versions."""
 
     command = "history"
 
-    history: Annotated[Path, argument("FILE", "The file that --record FILE of other commands made.")]
+    history: Annotated[
+        Path, argument("FILE", "A history: the file that other commands wrote with --record FILE.")
+    ]
     task: Annotated[str | None, option("Only this task.", metavar="NAME", otherwise="all")] = None
     measures: Annotated[
         tuple[str, ...],
@@ -37,7 +39,7 @@ class HistoryRequest(Request, frozen=True, kw_only=True):
             reads=pair_list,
         ),
     ] = ()
-    per_pair: Annotated[bool, option("Test every language pair too.")] = False
+    per_pair: Annotated[bool, option("Also test every language pair.")] = False
     by: Annotated[Literal["time", "label"], option("Order of the records: by date, or by label.")] = "time"
     alpha: Annotated[float, option("Significance level of the changes, after Holm's correction.")] = 0.05
     replicates: Annotated[
@@ -45,26 +47,26 @@ class HistoryRequest(Request, frozen=True, kw_only=True):
         option(
             "Resamples of each test.",
             metavar="N",
-            otherwise="1999, more where many tests are corrected for",
+            otherwise="1999, or more if the correction is for many tests",
         ),
     ] = None
     seed: Annotated[Natural, option("Seed of the random numbers.")] = 0
     import_from: Annotated[
         tuple[Path, ...],
         option(
-            "Record this folder of results first, under its own date; repeat for several.",
+            "First add this folder of results to the history, with its own date; repeat for several.",
             names=("--import",),
             metavar="FOLDER",
             run=True,
         ),
     ] = ()
     label: Annotated[
-        str | None, option("Label of the folder that is imported, if it is one.", metavar="TEXT", run=True)
+        str | None, option("Label of the imported folder, if there is only one.", metavar="TEXT", run=True)
     ] = None
     out: Annotated[Path | None, option("Write a page to FILE.html.", metavar="FILE", run=True)] = None
     export: Annotated[
         Path | None,
-        option("Write a row for every value to FILE.csv or FILE.parquet.", metavar="FILE", run=True),
+        option("Write all values to FILE.csv or FILE.parquet, one a row.", metavar="FILE", run=True),
     ] = None
     form: Form = "table"
     as_json: AsJson = False

@@ -15,9 +15,9 @@ ResultsFolder: TypeAlias = Annotated[
 EvaluatedManifest: TypeAlias = Annotated[
     Path | None,
     option(
-        "The data that were evaluated, a manifest or a pool, where they have moved.",
+        "New path of the evaluated manifest or pool, if it has moved.",
         metavar="MANIFEST",
-        otherwise="as the results say",
+        otherwise="the path in the results",
         run=True,
     ),
 ]
@@ -34,15 +34,16 @@ class InspectRequest(Request, frozen=True, kw_only=True):
     measure: Annotated[
         str | None,
         option(
-            "The measure by which queries fail, such as R@10.",
+            "The measure that decides whether a query fails, such as R@10.",
             metavar="NAME",
-            otherwise="the first of the results between 0 and 1",
+            otherwise="the first measure of the results with values from 0 to 1",
         ),
     ] = None
     image_encoder: Annotated[
         str | None,
         option(
-            "Image encoder whose clusters of images are slices too: vectors:PATH, pixels, hf:MODEL …",
+            "Image encoder whose clusters of images are also used as slices: vectors:PATH, pixels, hf:MODEL "
+            "…",
             metavar="SPEC",
             otherwise="that of the results, if any",
         ),
@@ -51,7 +52,7 @@ class InspectRequest(Request, frozen=True, kw_only=True):
     failures: Annotated[
         Path | None,
         option(
-            "Write all queries that failed, with texts, ranks and slices: .csv, .parquet or .xlsx.",
+            "Write all failed queries, with texts, ranks and slices, to a .csv, .parquet or .xlsx file.",
             metavar="FILE",
             run=True,
         ),
@@ -59,7 +60,7 @@ class InspectRequest(Request, frozen=True, kw_only=True):
     out: Annotated[
         Path | None, option("Write inspection.json and a page to the folder DIR.", metavar="DIR", run=True)
     ] = None
-    examples: Annotated[bool, option("Keep texts and thumbnails.", run=True)] = True
+    examples: Annotated[bool, option("Show texts and thumbnails as examples.", run=True)] = True
     keeping: Keeping
     form: Form = "table"
     as_json: AsJson = False

@@ -15,13 +15,13 @@ Root: TypeAlias = Annotated[
         "Folder of the store.",
         names=("--store",),
         metavar="DIR",
-        otherwise="XLINGUAL_STORE, else in the user's cache folder",
+        otherwise="XLINGUAL_STORE, else a folder in the user's cache",
         run=True,
     ),
 ]
 Encoder: TypeAlias = Annotated[
     str | None,
-    option("Take only the vectors of this encoder; * stands for any letters.", metavar="IDENTITY"),
+    option("Only the vectors of this encoder; * stands for any letters.", metavar="IDENTITY"),
 ]
 Model: TypeAlias = Annotated[Path, argument("MODEL", "Folder of a model that xlingual train or repair made.")]
 
@@ -93,7 +93,7 @@ class ExportModelRequest(Request, frozen=True, kw_only=True):
     folder: Model
     to: Annotated[
         Literal["sentence-transformers", "onnx", "safetensors"],
-        option("The form in which the model is written."),
+        option("Format of the exported model."),
     ]
     out: Annotated[
         Path,
@@ -106,7 +106,7 @@ class ExportModelRequest(Request, frozen=True, kw_only=True):
     base: Annotated[
         str | None,
         option(
-            "The encoder that the model stands on, for sentence-transformers: st: or hf:.",
+            "Base encoder of the model, for sentence-transformers: st: or hf:.",
             metavar="SPEC",
         ),
     ] = None

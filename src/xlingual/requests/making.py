@@ -50,16 +50,16 @@ class CheckRequest(Request, frozen=True, kw_only=True):
     image_encoder: Annotated[
         str | None,
         option(
-            "Say what Backretrieval can tell on these data, as this image encoder sees their images; no text "
-            "encoder is needed.",
+            "Check whether Backretrieval can separate text encoders on these data, with this image encoder; "
+            "no text encoder is needed.",
             metavar="SPEC",
-            otherwise="nothing is said of that",
+            otherwise="no such check",
         ),
     ] = None
     pairs: Annotated[
         tuple[str, ...] | None,
         option(
-            "Language pairs that are looked at, with --image-encoder.",
+            "Language pairs to check, with --image-encoder.",
             names=("--pairs", "--pair"),
             metavar="en-de,…",
             otherwise="all",
@@ -83,7 +83,10 @@ class SampleRequest(Request, frozen=True, kw_only=True):
     data: ManifestOptions
     matching: Annotated[
         bool,
-        option("Targets hold the queries' own items, as for evaluate xlr; without it none, as for bkr."),
+        option(
+            "Include the queries' own items in the targets, as for evaluate xlr; without this option "
+            "they are left out, as for bkr."
+        ),
     ] = False
     preset: PaperPreset = None
     queries: Queries = None
@@ -125,7 +128,7 @@ class SquadToPoolRequest(Request, frozen=True, kw_only=True):
     ] = None
     train_by: Annotated[
         Literal["paragraph", "article"],
-        option("Unit that --train draws: no paragraph, or no article, is in both parts."),
+        option("Unit that --train draws: a paragraph, or a whole article, is in one part only."),
     ] = "paragraph"
     seed: Annotated[Natural, option("Seed of the paragraphs that --train draws.")] = 0
     force: Force = False
@@ -153,7 +156,8 @@ class MixPoolRequest(Request, frozen=True, kw_only=True):
         option("Shares of languages among the candidates.", metavar="en=3,de=1,…", otherwise="all texts"),
     ] = None
     per_item: Annotated[
-        Literal["all", "one"], option("Candidates of an item: all its texts, or one in one language.")
+        Literal["all", "one"],
+        option("Candidates of an item: all its texts, or a single text in one language."),
     ] = "all"
     candidates: Annotated[
         Positive | None, option("Number of candidates.", metavar="N", otherwise="as many as possible")
@@ -177,18 +181,18 @@ class TranslatePoolRequest(Request, frozen=True, kw_only=True):
     by: Annotated[
         str,
         option(
-            "What translates: translate:hf-MODEL or translate:DICT.tsv, with its options; {lang} and {to} in "
-            "it stand for the two languages.",
+            "Translation model: translate:hf-MODEL or translate:DICT.tsv, with its options; {lang} and {to} "
+            "stand for the two languages.",
             metavar="SPEC",
         ),
     ]
     source: Annotated[
         str | None,
         option(
-            "Language whose questions and candidates are translated.",
+            "Language to translate from.",
             metavar="LANG",
             names=("--from",),
-            otherwise="the one that the questions are in",
+            otherwise="the language of the questions",
         ),
     ] = None
     context: Annotated[bool, option("Translate the contexts of candidates too.")] = True
@@ -209,14 +213,14 @@ class ExportColumns(TableColumns, frozen=True, kw_only=True):
     join: Annotated[
         tuple[str, ...],
         option(
-            "Columns whose texts become one, line by line; patterns such as title_{lang}, too.",
+            "Columns that are joined to one text, one line each; patterns such as title_{lang} are allowed.",
             metavar="title,description,…",
-            otherwise="none: the others are further columns",
+            otherwise="none: other texts become further columns",
             reads=comma_list,
         ),
     ] = ()
     language: Annotated[
-        str | None, option("Language of the texts where no column says it.", metavar="LANG")
+        str | None, option("Language of the texts, if no column gives it.", metavar="LANG")
     ] = None
     images: Annotated[
         Path | None,
@@ -313,7 +317,7 @@ class ScenesRequest(Request, frozen=True, kw_only=True):
     parallel: Annotated[
         Natural | None,
         option(
-            "With --recipes: number of dishes, each in every language, without images, in the split 'fit'.",
+            "With --recipes: number of dishes in the split 'fit', each in every language and without images.",
             metavar="N",
             otherwise="0",
         ),

@@ -12,9 +12,7 @@ from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
 
 Image: TypeAlias = Annotated[
     str,
-    option(
-        "Image encoder whose nearest images make the pairs: vectors:PATH, pixels, hf:MODEL …", metavar="SPEC"
-    ),
+    option("Image encoder that finds the similar images: vectors:PATH, pixels, hf:MODEL …", metavar="SPEC"),
 ]
 Languages: TypeAlias = Annotated[
     tuple[str, ...] | None,
@@ -25,7 +23,7 @@ PairsFrom: TypeAlias = Annotated[
     option("Pairs of different items with near images, of texts of the same item or image, or both kinds."),
 ]
 Most: TypeAlias = Annotated[
-    Positive, option("The most items of a language; of more, a sample is drawn.", metavar="N")
+    Positive, option("Largest number of items of a language; from more items a sample is drawn.", metavar="N")
 ]
 
 
@@ -36,29 +34,29 @@ class PivotRequest(Request, frozen=True, kw_only=True):
     first = ("text_encoder", "image_encoder", "out", "pairs_from", "languages")
 
     data: ManifestOptions
-    text_encoder: Annotated[
-        str, option("Text encoder whose languages are aligned. See: xlingual encoders.", metavar="SPEC")
-    ]
+    text_encoder: Annotated[str, option("Text encoder to align. See: xlingual encoders.", metavar="SPEC")]
     image_encoder: Image
     languages: Languages = None
     pairs_from: PairsFrom = "both"
     map: Annotated[
         Literal["chosen", "none", "centre", "ridge", "procrustes", "cca"],
-        option("The kind of map; chosen: the one that ranks held-out image pairs best, or none."),
+        option("Kind of map; chosen: the kind that ranks held-out image pairs best, or no map."),
     ] = "chosen"
     penalty: Annotated[
         AtLeastZero | None,
         option(
-            "How much the identity counts beside the pairs; for cca, how much covariances are shrunk.",
+            "Strength of the regularisation towards the identity; for cca, of the shrinkage of covariances.",
             metavar="X",
             otherwise="chosen",
         ),
     ] = None
-    rounds: Annotated[Positive, option("How often pairs are found anew, with texts beside the images.")] = 5
+    rounds: Annotated[
+        Positive, option("Number of rounds in which pairs are searched again, by texts and images.")
+    ] = 5
     to: Annotated[
         str | None,
         option(
-            "The language that others come to; it is only centred.",
+            "Target language of the maps; it is only centred.",
             metavar="LANG",
             otherwise="the one with the most texts",
         ),
@@ -66,25 +64,26 @@ class PivotRequest(Request, frozen=True, kw_only=True):
     jointly: Annotated[
         bool,
         option(
-            "Languages come to each other too, or to that one language alone.",
+            "Fit the maps on the pairs of all languages jointly, or on pairs with the target language only.",
             names=("--jointly/--to-one",),
         ),
     ] = True
     held_out: Annotated[
         AtLeastZero,
-        option("Share of the items that are held out, to test on; 0: all are fitted on.", metavar="SHARE"),
+        option("Share of the items to hold out for the test; 0: fit on all items.", metavar="SHARE"),
     ] = 0.3
     judge: Annotated[
         str | None,
         option(
-            "Another image encoder, to measure Backretrieval with; that of the pairs is refused.",
+            "Another image encoder, to measure Backretrieval with; it must differ from the one that finds "
+            "the pairs.",
             metavar="SPEC",
             otherwise="none",
         ),
     ] = None
     curve: Annotated[
         bool,
-        option("Fit on an eighth, a quarter and a half of the items too, to see whether more images help."),
+        option("Also fit on an eighth, a quarter and a half of the items, to show whether more images help."),
     ] = False
     most: Most = 20_000
     seed: Annotated[Natural, option("Seed of the parts, folds and samples.")] = 0
@@ -93,7 +92,7 @@ class PivotRequest(Request, frozen=True, kw_only=True):
     ranking: NearSearch
     out: Annotated[Path, option("Folder of the model.", metavar="MODEL", run=True)]
     force: Annotated[bool, option("Replace the model that MODEL holds.", run=True)] = False
-    report: Annotated[bool, option("Write a report to MODEL/report.html too.", run=True)] = False
+    report: Annotated[bool, option("Also write a report to MODEL/report.html.", run=True)] = False
     form: Form = "table"
     as_json: AsJson = False
     quiet: Quiet = False
@@ -109,7 +108,7 @@ class PivotPairsRequest(Request, frozen=True, kw_only=True):
     text_encoder: Annotated[
         str | None,
         option(
-            "Text encoder: its image pivot chooses pairs by texts too.",
+            "Text encoder: pairs are chosen by texts too, after an image pivot of this encoder.",
             metavar="SPEC",
             otherwise="images alone choose",
         ),

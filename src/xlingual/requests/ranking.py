@@ -65,7 +65,7 @@ class Ranking(Record, frozen=True, kw_only=True):
     backend: Annotated[
         Literal["auto", "cpu", "torch", "ray"],
         option(
-            "Back end that ranks; it changes no number. auto: torch where a CUDA device is, else cpu.",
+            "Back end that ranks; it changes no number. auto: torch if there is a CUDA device, else cpu.",
             run=True,
         ),
     ] = "auto"
@@ -76,7 +76,7 @@ class Ranking(Record, frozen=True, kw_only=True):
     precision: Annotated[
         Literal["fp16", "bf16", "fp32"] | None,
         option(
-            "Precision in which torch screens candidates; it changes no number.",
+            "Precision of torch's fast first pass; it changes no number.",
             otherwise="fp16 on CUDA, else fp32",
             run=True,
         ),
@@ -85,9 +85,9 @@ class Ranking(Record, frozen=True, kw_only=True):
     memory: Annotated[
         Annotated[int, Meta(ge=_LEAST)] | None,
         option(
-            "Memory that ranking may take at a time, such as 8GiB.",
+            "Largest memory for ranking, such as 8GiB.",
             metavar="SIZE",
-            otherwise="what it needs",
+            otherwise="as much as ranking needs",
             reads=byte_size,
             run=True,
         ),
@@ -113,16 +113,14 @@ class ExactRanking(Ranking, frozen=True, kw_only=True):
     }
 
 
-Index: TypeAlias = Annotated[
-    Literal["ivf", "hnsw"] | None, option("Kind of index that is searched.", otherwise="ivf")
-]
+Index: TypeAlias = Annotated[Literal["ivf", "hnsw"] | None, option("Kind of index.", otherwise="ivf")]
 
 
 class NearSearch(Ranking, frozen=True, kw_only=True):
     """Where nearest neighbours are found, of all or of an index."""
 
     approximate: Annotated[
-        bool, option("Search an index for near images, instead of comparing all of them.")
+        bool, option("Search an approximate index for near images, instead of comparing all images.")
     ] = False
     index: Index = None
 
@@ -134,27 +132,38 @@ class ApproximateSearch(Record, frozen=True, kw_only=True):
 
     approximate: Annotated[
         bool,
-        option("Search an index instead of ranking everything; every number comes with its possible error."),
+        option(
+            "Search an approximate index instead of ranking all candidates; every number is shown with "
+            "its possible error."
+        ),
     ] = False
     index: Index = None
     depth: Annotated[
         Positive | None,
-        option("Candidates found for each query: R@k needs k of them.", metavar="N", otherwise="20"),
+        option(
+            "Number of candidates that the index returns for each query, at least the k of R@k.",
+            metavar="N",
+            otherwise="20",
+        ),
     ] = None
     probes: Annotated[
         Positive | None,
         option(
-            "Lists (ivf) or vectors (hnsw) searched for a query: more is slower and misses less.",
+            "Number of lists (ivf) or vectors (hnsw) searched for a query: more is slower and misses less.",
             metavar="N",
         ),
     ] = None
     check: Annotated[
         Hundred | None,
         option(
-            "Queries that are evaluated exactly too, to measure the error.", metavar="N", otherwise="1000"
+            "Number of queries that are also ranked exactly, to measure the error.",
+            metavar="N",
+            otherwise="1000",
         ),
     ] = None
     candidates: Annotated[
         Hundred | None,
-        option("Candidates drawn to estimate MedR and deep R@p%.", metavar="N", otherwise="10000"),
+        option(
+            "Number of random candidates that estimate MedR and deep R@p%.", metavar="N", otherwise="10000"
+        ),
     ] = None

@@ -39,36 +39,35 @@ class RepairRequest(Request, frozen=True, kw_only=True):
     data: ManifestOptions
     languages: PoolLanguages = None
     equal_ids: EqualIds = None
-    text_encoder: Annotated[
-        str, option("Text encoder that is repaired. See: xlingual encoders.", metavar="SPEC")
-    ]
+    text_encoder: Annotated[str, option("Text encoder to repair. See: xlingual encoders.", metavar="SPEC")]
     shares: Annotated[
         tuple[AboveZero, ...],
         option(
-            "Shares of the three parts: to fit on, to choose on, to test on.",
+            "Shares of the three parts: for fitting, for choosing, for testing.",
             metavar="FIT,CHOOSE,TEST",
             reads=shares_of,
         ),
     ] = (0.4, 0.2, 0.4)
     split_by: Annotated[
         Literal["paragraph", "article"],
-        option("What stays in one part: paragraphs (clusters of questions), or whole articles."),
+        option("Unit that is kept in one part: paragraphs (clusters of questions), or whole articles."),
     ] = "paragraph"
     criterion: Annotated[
         Literal["pool", "crosslingual"],
         option(
-            "What is chosen by and tested: mAP over the pool of all languages, or among the candidates of "
-            "each other language by itself."
+            "Criterion of the choice and the test: mAP over the pool of all languages, or over the "
+            "candidates of each other language separately."
         ),
     ] = "pool"
     delta: Annotated[
-        AboveZero, option("The loss from which a language pair counts as harmed.", metavar="D")
+        AboveZero,
+        option("Largest acceptable loss: a language pair that loses more counts as harmed.", metavar="D"),
     ] = 0.01
     alpha: Annotated[Share, option("Level of the tests.")] = 0.05
     image_encoder: Annotated[
         str | None,
         option(
-            "Image encoder: Backretrieval and SIM, which do not judge a repair, are shown beside it. See: "
+            "Image encoder to report Backretrieval and SIM too; they are not used to judge the repair. See: "
             "xlingual encoders.",
             metavar="SPEC",
             otherwise="none",
@@ -77,13 +76,13 @@ class RepairRequest(Request, frozen=True, kw_only=True):
     pivot: Annotated[
         str | None,
         option(
-            "Image encoder whose near images fit maps that are tried too (image pivot); another one than "
-            "--image-encoder.",
+            "Image encoder of an image pivot: also try maps fitted on texts with near images; must differ "
+            "from --image-encoder.",
             metavar="SPEC",
             otherwise="none",
         ),
     ] = None
-    hubs: Annotated[bool, option("Corrections of hubs are tried too.", names=("--hubs/--no-hubs",))] = True
+    hubs: Annotated[bool, option("Also try corrections of hubs.", names=("--hubs/--no-hubs",))] = True
     candidate_text: Annotated[
         Literal["sentence", "sentence+context"], option("Text of a pool's candidates that is encoded.")
     ] = "sentence"

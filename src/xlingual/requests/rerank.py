@@ -17,7 +17,7 @@ References: TypeAlias = Annotated[
         metavar="FILE",
     ),
 ]
-Lowercase: TypeAlias = Annotated[bool, option("Take no notice of letter case.")]
+Lowercase: TypeAlias = Annotated[bool, option("Ignore letter case.")]
 
 
 class Tuning(Record, frozen=True, kw_only=True):
@@ -127,7 +127,7 @@ class FeaturesRequest(Request, frozen=True, kw_only=True):
         ),
     ] = "none"
     normalize_source: Annotated[
-        str | None, option("Other steps for the source, or none.", metavar="STEP,…")
+        str | None, option("Steps for the source instead of those of --normalize, or none.", metavar="STEP,…")
     ] = None
     keeping: Keeping
     out: Annotated[Path, option("Write the lists with the features to NBEST2.", metavar="NBEST2", run=True)]
@@ -145,7 +145,7 @@ class TuneRequest(Request, frozen=True, kw_only=True):
     tuning: Tuning
     folds: Annotated[
         int | None,
-        option("Show what K-fold cross-validation gives, too.", metavar="K", otherwise="none"),
+        option("Also show the result of K-fold cross-validation.", metavar="K", otherwise="none"),
     ] = None
     form: Form = "table"
     as_json: AsJson = False
@@ -175,10 +175,10 @@ class ScoreRequest(Request, frozen=True, kw_only=True):
     ]
     references: References
     baseline: Annotated[
-        Path | None, option("Test BEST against these translations.", metavar="[NAME=]FILE")
+        Path | None, option("Baseline translations to test BEST against.", metavar="[NAME=]FILE")
     ] = None
     nbest: Annotated[
-        Path | None, option("Show the bounds of these lists: oracle, random choice …", metavar="NBEST")
+        Path | None, option("Also show the bounds of these lists: oracle, random choice …", metavar="NBEST")
     ] = None
     language: Annotated[
         str | None, option("Language of the translations (de): adds METEOR.", metavar="CODE")
@@ -217,7 +217,7 @@ class AblateRequest(Request, frozen=True, kw_only=True):
     without: Annotated[
         tuple[str, ...],
         option(
-            "Features or labels left out together; repeat for several sets.",
+            "Features or labels to leave out together; repeat for several sets.",
             metavar="NAME,…",
             otherwise="each label",
         ),

@@ -28,8 +28,8 @@ PoolLanguages: TypeAlias = Annotated[
 EqualIds: TypeAlias = Annotated[
     Literal["same", "different"] | None,
     option(
-        "Whether equal ids in several languages of a retrieval folder are the same question.",
-        otherwise="by whether most of them have the same judged documents",
+        "Whether equal ids in several languages mean one question (retrieval folders).",
+        otherwise="the same question if most have the same judged documents",
     ),
 ]
 Split: TypeAlias = Annotated[str | None, option("Use only the rows of this split.", metavar="NAME")]
@@ -39,7 +39,7 @@ Trec: TypeAlias = Annotated[
 TrecDepth: TypeAlias = Annotated[
     Positive | Literal["all"] | None,
     option(
-        "Candidates of each query in a run: a line of some 55 bytes for each; all may take gigabytes.",
+        "Candidates of each query in a run file, about 55 bytes each; `all` may take gigabytes.",
         metavar="N|all",
         otherwise="1000",
         reads=number_or_all,
@@ -49,8 +49,8 @@ TrecDepth: TypeAlias = Annotated[
 Cluster: TypeAlias = Annotated[
     str,
     option(
-        "Which queries count as dependent: those of one declared cluster or item (declared), or those of "
-        "near-equal texts and images too (near-duplicates).",
+        "Queries that count as dependent: those of one cluster or item (declared), or also those with "
+        "near-equal texts and images (near-duplicates).",
         metavar="NAME",
     ),
 ]
@@ -59,22 +59,23 @@ Cluster: TypeAlias = Annotated[
 TextSimilarity: TypeAlias = Annotated[
     str,
     option(
-        "What ranks: cosine; or, with hubs repaired by training queries, 'csls?k=10&fit=FILE#train', "
-        "inverted-softmax (beta=20), qb-norm (beta=20, k=1), local-scaling (k=10) or mutual-proximity, each "
-        "with fit; or transductive-csls, by the queries that are evaluated.",
+        "Similarity that ranks: cosine; or, with hubs corrected by training queries, "
+        "'csls?k=10&fit=FILE#train', inverted-softmax (beta=20), qb-norm (beta=20, k=1), local-scaling "
+        "(k=10) or mutual-proximity, each with fit; or transductive-csls, which uses the evaluated queries "
+        "themselves.",
         metavar="NAME",
     ),
 ]
 
 
 RelevantFrom: TypeAlias = Annotated[
-    Positive, option("Grade from which a candidate is relevant.", metavar="GRADE")
+    Positive, option("Smallest grade of a relevant candidate.", metavar="GRADE")
 ]
 Ties: TypeAlias = Annotated[
     Literal["expected", "trec"],
     option(
-        "expected: the mean over all orders of what ties; trec: the order of trec_eval, and what a run lacks "
-        "was not found."
+        "Ties. expected: the mean over all orders of tied candidates; trec: the order of trec_eval, where "
+        "candidates that a run lacks were not found."
     ),
 ]
 
@@ -88,13 +89,15 @@ class TableColumns(Record, frozen=True, kw_only=True):
         str | None, option("Column of texts, or a pattern such as name_{lang}.", metavar="NAME")
     ] = None
     image_column: Annotated[str | None, option("Column of image paths or bytes.", metavar="NAME")] = None
-    item_column: Annotated[str | None, option("Column that says which texts match.", metavar="NAME")] = None
+    item_column: Annotated[
+        str | None, option("Column of items: texts of one item match.", metavar="NAME")
+    ] = None
     id_column: Annotated[str | None, option("Column of ids.", metavar="NAME")] = None
     lang_column: Annotated[
         str | None, option("Column of languages, in a manifest with one text per row.", metavar="NAME")
     ] = None
     cluster_column: Annotated[
-        str | None, option("Column that says which texts depend on each other.", metavar="NAME")
+        str | None, option("Column of clusters: texts of one cluster are not independent.", metavar="NAME")
     ] = None
     separator: Annotated[
         str | None,
@@ -147,7 +150,7 @@ class Samples(Record, frozen=True, kw_only=True):
         int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
     ] = None
     or_fewer: Annotated[
-        bool, option("Where a language pair has fewer items than --sample-size, take as many as it has.")
+        bool, option("If a language pair has fewer items than --sample-size, use all that it has.")
     ] = False
     texts_per_item: Annotated[
         Positive | Literal["all"],
@@ -170,7 +173,7 @@ class Sampling(Samples, frozen=True, kw_only=True):
 Queries: TypeAlias = Annotated[
     Positive | None,
     option(
-        "Use only N of the sources as queries, drawn at random; all candidates stay.",
+        "Use only N queries, drawn at random from the sources; the candidates stay the same.",
         metavar="N",
         otherwise="all",
     ),
@@ -193,7 +196,7 @@ PaperPreset: TypeAlias = Annotated[
     Literal["paper"] | None,
     option(
         "paper: sample as in the Backretrieval paper, that is --sample-size 10000 --or-fewer "
-        "--texts-per-item 1 --seeds 25, and R@10; options that you give win over it.",
+        "--texts-per-item 1 --seeds 25, and R@10; your own options override it.",
     ),
 ]
 
@@ -211,9 +214,9 @@ TextEncoders: TypeAlias = Annotated[
 Runs: TypeAlias = Annotated[
     tuple[str, ...],
     option(
-        "Search system by a file of its results: a TREC run, JSON lines, Parquet, ranx' JSON, or answers of "
-        "_msearch (FILE?ids=IDS). {source}, {target} and {seed} in its name are filled in; repeat for "
-        "several. See: xlingual encoders run.",
+        "Search system, given by a file of its results: a TREC run, JSON lines, Parquet, ranx' JSON, or "
+        "answers of _msearch (FILE?ids=IDS). {source}, {target} and {seed} in the file name are replaced; "
+        "repeat for several. See: xlingual encoders run.",
         names=("--run",),
         metavar="[NAME=]FILE",
     ),
@@ -234,17 +237,17 @@ class Keeping(Record, frozen=True, kw_only=True):
     store: Annotated[
         Path | None,
         option(
-            "Folder where vectors are kept, to be computed once.",
+            "Folder that stores vectors, so that each is computed only once.",
             metavar="DIR",
-            otherwise="in the user's cache folder",
+            otherwise="a folder in the user's cache",
             run=True,
         ),
     ] = None
-    no_store: Annotated[bool, option("Keep no vectors, and use none that are kept.", run=True)] = False
+    no_store: Annotated[bool, option("Do not read or write stored vectors.", run=True)] = False
     max_cost: Annotated[
         AtLeastZero | None,
         option(
-            "Refuse api: encoders whose estimate is higher than AMOUNT; each of them needs ?price=.",
+            "Refuse api: encoders whose estimated cost exceeds AMOUNT; each needs ?price=.",
             metavar="AMOUNT",
             run=True,
         ),
@@ -267,7 +270,7 @@ class ImageEncoding(Record, frozen=True, kw_only=True):
 Annotate: TypeAlias = Annotated[
     tuple[str, ...],
     option(
-        "Name these language pairs on the report's box plots, and follow them from row to row.",
+        "Label these language pairs on the report's box plots, and connect them from row to row.",
         metavar="en-ar,…",
         otherwise="none; a case study follows Triplet's worst pairs",
         reads=pair_list,
@@ -277,7 +280,7 @@ Annotate: TypeAlias = Annotated[
 Highlight: TypeAlias = Annotated[
     tuple[str, ...],
     option(
-        "Let this encoder stand out in the report's scatters, by its name; repeat for several.",
+        "Highlight the encoder of this name in the report's scatter plots; repeat for several.",
         metavar="NAME",
         run=True,
     ),
@@ -285,7 +288,7 @@ Highlight: TypeAlias = Annotated[
 SeedShown: TypeAlias = Annotated[
     Natural | Literal["mean"],
     option(
-        "What the points of the report's scatters are: the values of one seed, or means over seeds.",
+        "Points of the report's scatter plots: values of one seed, or means over seeds.",
         metavar="SEED|mean",
         reads=seed_or_mean,
         run=True,
@@ -296,7 +299,7 @@ Quiet: TypeAlias = Annotated[bool, option("Print nothing but warnings and errors
 
 Form: TypeAlias = Annotated[
     Literal["table", "markdown", "latex", "csv", "json"],
-    option("The form in which the findings are printed.", names=("--format",), run=True),
+    option("Format of the printed findings.", names=("--format",), run=True),
 ]
 AsJson: TypeAlias = Annotated[bool, option("Print JSON, as --format json does.", names=("--json",), run=True)]
 
@@ -304,7 +307,8 @@ AsJson: TypeAlias = Annotated[bool, option("Print JSON, as --format json does.",
 LogTo: TypeAlias = Annotated[
     tuple[str, ...],
     option(
-        "Log there too: tensorboard:DIR, mlflow[:URI], wandb[:PROJECT] or csv:FILE; repeat for several.",
+        "Also log the numbers to tensorboard:DIR, mlflow[:URI], wandb[:PROJECT] or csv:FILE; repeat for "
+        "several.",
         metavar="SINK",
         run=True,
         secret=True,
@@ -330,11 +334,15 @@ class Recording(Record, frozen=True, kw_only=True):
 
     record: Annotated[
         Path | None,
-        option("Record the results in the history FILE, which is made if need be.", metavar="FILE", run=True),
+        option(
+            "Record the results in the history FILE; it is created if it does not exist.",
+            metavar="FILE",
+            run=True,
+        ),
     ] = None
     label: Annotated[
         str | None,
-        option("Version or another name of what is recorded, such as v1.4.", metavar="TEXT", run=True),
+        option("Version or other name of the recorded results, such as v1.4.", metavar="TEXT", run=True),
     ] = None
     revision: Annotated[
         str | None,
@@ -350,7 +358,7 @@ class Output(Record, frozen=True, kw_only=True):
     out: Annotated[Path | None, option("Write the results to the folder DIR.", metavar="DIR", run=True)] = (
         None
     )
-    report: Annotated[bool, option("Write a report to DIR/report.html too.", run=True)] = False
+    report: Annotated[bool, option("Also write a report to DIR/report.html.", run=True)] = False
     form: Form = "table"
     as_json: AsJson = False
     quiet: Quiet = False

@@ -40,13 +40,13 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
     ] = "sentence"
     out: Annotated[Path, option("Write the files to the folder DIR.", metavar="DIR", run=True)]
     half: Annotated[
-        bool, option("Use half precision in the files, and in a store that --store DIR begins.")
+        bool, option("Use half precision in the files, and in a store that --store DIR creates.")
     ] = False
     offsets: Annotated[
         bool,
         option(
-            "Write candidates for a search index too, with the correction of hubs of model:DIR::SPEC as one "
-            "more dimension."
+            "Also write candidates for a search index; one more dimension holds the hub correction of "
+            "model:DIR::SPEC."
         ),
     ] = False
     keeping: Keeping
@@ -72,7 +72,7 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
 
 
 class EncodersRequest(Request, frozen=True, kw_only=True):
-    """List the encoders, and the packages that are missing for them."""
+    """List the kinds of encoders and the packages that they need."""
 
     command = "encoders"
 
@@ -98,13 +98,13 @@ class ReportRequest(Request, frozen=True, kw_only=True):
 
     command = "report"
 
-    folders: Annotated[tuple[Path, ...], argument("DIR…", "Folders that were written with --out.")]
+    folders: Annotated[tuple[Path, ...], argument("DIR…", "Folders of results, written with --out.")]
     out: Annotated[
         Path | None, option("Write the report to the HTML file FILE.", metavar="FILE", run=True)
     ] = None
     form: Annotated[
         Literal["table", "markdown", "latex", "csv"] | None,
-        option("Print the report in this form.", names=("--format",), run=True),
+        option("Print the report in this format.", names=("--format",), run=True),
     ] = None
     title: Annotated[str | None, option("Title of the page.")] = None
     highlight: Highlight = ()
@@ -132,8 +132,8 @@ class ExportRequest(Request, frozen=True, kw_only=True):
     to: Annotated[
         tuple[str, ...],
         option(
-            "Where to: mteb:DIR, model-index:README.md, tensorboard:DIR, mlflow[:URI], wandb[:PROJECT] or "
-            "csv:FILE; repeat for several.",
+            "Target of the export: mteb:DIR, model-index:README.md, tensorboard:DIR, mlflow[:URI], "
+            "wandb[:PROJECT] or csv:FILE; repeat for several.",
             metavar="TARGET",
             run=True,
             secret=True,
@@ -142,7 +142,7 @@ class ExportRequest(Request, frozen=True, kw_only=True):
     encoder: Annotated[
         str | None,
         option(
-            "The encoder; trackers and csv get all unless one is named.",
+            "The encoder to export; trackers and csv get all encoders unless you name one.",
             metavar="NAME",
             otherwise="the only one",
         ),
@@ -150,7 +150,7 @@ class ExportRequest(Request, frozen=True, kw_only=True):
     model: Annotated[
         str | None,
         option(
-            "Name of the model there, such as org/name.",
+            "Name of the model in the export, such as org/name.",
             names=("--model-name",),
             metavar="NAME",
             otherwise="the encoder's",
@@ -158,6 +158,8 @@ class ExportRequest(Request, frozen=True, kw_only=True):
     ] = None
     name: Annotated[
         str | None,
-        option("Name of the data there.", names=("--data-name",), metavar="NAME", otherwise="its digest"),
+        option(
+            "Name of the data in the export.", names=("--data-name",), metavar="NAME", otherwise="its digest"
+        ),
     ] = None
     quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False

@@ -19,20 +19,22 @@ Part: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 class Layout(Record, frozen=True, kw_only=True):
     """How a study is laid out. Shares are of the queries, 0 to 1."""
 
-    queries: Annotated[int, option("Number of queries that are asked.", metavar="N")] = 20
+    queries: Annotated[int, option("Number of queries.", metavar="N")] = 20
     per_system: Annotated[int, option("Number of suggestions of each system.", metavar="N")] = 5
-    raters: Annotated[int, option("Number of raters' links made now; more can be added.", metavar="N")] = 3
+    raters: Annotated[
+        int, option("Number of raters' links to create now; more can be added later.", metavar="N")
+    ] = 3
     by: Annotated[
         str | None,
         option("Draw queries from each label of this column, in proportion.", metavar="COLUMN"),
     ] = None
     repeats: Annotated[
-        Part, option("Share of the queries that are asked twice.", metavar="SHARE", otherwise="0")
+        Part, option("Share of the queries that each rater rates twice.", metavar="SHARE", otherwise="0")
     ] = 0.0
     controls: Annotated[
         Part,
         option(
-            "Share of the queries with an obviously wrong and right text added.",
+            "Share of the queries that also show one obviously wrong and one obviously right text.",
             metavar="SHARE",
             otherwise="0",
         ),
@@ -75,7 +77,8 @@ class NewStudyRequest(Request, frozen=True, kw_only=True):
     image_encoder: Annotated[
         str | None,
         option(
-            "Image encoder: keep Backretrieval (R@10) of the queries too, to compare with people.",
+            "Image encoder: also measure Backretrieval (R@10) of the queries, to compare it with the "
+            "ratings.",
             metavar="SPEC",
         ),
     ] = None
@@ -98,9 +101,7 @@ class ServeStudyRequest(Request, frozen=True, kw_only=True):
     ] = 8080
     url: Annotated[
         str | None,
-        option(
-            "Beginning of raters' links, where a proxy stands before the server.", metavar="URL", run=True
-        ),
+        option("Beginning of raters' links, if the server is behind a proxy.", metavar="URL", run=True),
     ] = None
     trust_proxy: Annotated[
         str | None,
@@ -116,7 +117,7 @@ class ServeStudyRequest(Request, frozen=True, kw_only=True):
 
 
 class AnalyseStudyRequest(Request, frozen=True, kw_only=True):
-    """Say whose suggestions people find better."""
+    """Compare the systems by the ratings."""
 
     command = "study analyse"
 
@@ -124,7 +125,7 @@ class AnalyseStudyRequest(Request, frozen=True, kw_only=True):
     out: Annotated[Path | None, option("Write analysis.json to the folder DIR.", metavar="DIR", run=True)] = (
         None
     )
-    report: Annotated[bool, option("Write DIR/report.html too.", run=True)] = False
+    report: Annotated[bool, option("Also write DIR/report.html.", run=True)] = False
     looks: Annotated[
         str | None,
         option(
@@ -135,7 +136,7 @@ class AnalyseStudyRequest(Request, frozen=True, kw_only=True):
     planned: Annotated[
         Positive | None,
         option(
-            "Number of ratings of systems' suggestions that were planned.",
+            "Planned number of ratings of systems' suggestions.",
             metavar="N",
             otherwise="of all --raters of study new",
         ),
@@ -180,6 +181,6 @@ class ImportStudyRequest(Request, frozen=True, kw_only=True):
     files: Annotated[tuple[Path, ...], argument("FILE…", "Tables and sheets of ratings.")]
     prefer: Annotated[
         Literal["file", "study"] | None,
-        option("Which score counts where both have one, and they differ.", otherwise="refuse"),
+        option("Which score counts if the study and the file have different scores.", otherwise="refuse"),
     ] = None
     quiet: Quiet = False

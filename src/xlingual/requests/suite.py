@@ -20,7 +20,7 @@ class RunRequest(Request, frozen=True, kw_only=True):
     dry_run: Annotated[
         bool,
         option(
-            "Print what a suite would compute, its estimated time, memory and cost; run nothing.", run=True
+            "Print what a suite would compute, with estimated time, memory and cost; run nothing.", run=True
         ),
     ] = False
     only: Annotated[
@@ -33,7 +33,7 @@ class RunRequest(Request, frozen=True, kw_only=True):
     over: Annotated[
         tuple[str, ...],
         option(
-            "An option of a suite's evaluations, in place of the file's; repeat for several.",
+            "Set an option of the suite's evaluations, in place of the file's value; repeat for several.",
             names=("--set",),
             metavar="OPTION=VALUE",
         ),
@@ -43,7 +43,7 @@ class RunRequest(Request, frozen=True, kw_only=True):
         option(
             "Write a suite's results to the folder DIR.",
             metavar="DIR",
-            otherwise="as the file says",
+            otherwise="as in the file",
             run=True,
         ),
     ] = None
@@ -84,17 +84,16 @@ class InitRequest(Request, frozen=True, kw_only=True):
     ] = ()
     image_encoder: Annotated[str | None, option("Encoder of the images.", metavar="SPEC")] = None
     candidate: Annotated[
-        str | None, option("Let a gate decide whether this encoder may replace the baseline.", metavar="NAME")
+        str | None,
+        option("Add a gate that decides whether this encoder may replace the baseline.", metavar="NAME"),
     ] = None
-    baseline: Annotated[str | None, option("The encoder that is in use, for the gate.", metavar="NAME")] = (
-        None
-    )
-    margin: Annotated[float, option("How much worse the candidate may be.", metavar="M")] = 0.01
+    baseline: Annotated[str | None, option("The encoder in use, for the gate.", metavar="NAME")] = None
+    margin: Annotated[float, option("Largest acceptable loss of the candidate.", metavar="M")] = 0.01
     language: Annotated[
         str | None, option("Language of sentence pairs.", names=("--lang",), metavar="TAG")
     ] = None
     out: Annotated[Path, option("Write the suite to FILE.", metavar="FILE", run=True)] = Path("suite.toml")
     force: Annotated[bool, option("Replace FILE if it is there.", run=True)] = False
-    ask: Annotated[
-        bool, option("Ask for what is not given, where standard input is a terminal.", run=True)
-    ] = True
+    ask: Annotated[bool, option("Ask for what is not given, if standard input is a terminal.", run=True)] = (
+        True
+    )

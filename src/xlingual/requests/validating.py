@@ -55,11 +55,11 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     sampling: ManySamples
     images: ImageEncoding
     measure: Annotated[str, option("Measure R@k of BkR and XLR.", metavar="NAME")] = "R@10"
-    both_directions: Annotated[bool, option("Add the reverse of each language pair.")] = False
+    both_directions: Annotated[bool, option("Also validate the reverse of each language pair.")] = False
     family: Annotated[
         str | None,
         option(
-            "Count encoders of one family as one: REGEX, or its first group, matches the family's name.",
+            "Treat encoders of one family as one; REGEX, or its first group, matches the name of the family.",
             metavar="REGEX",
         ),
     ] = None
@@ -228,7 +228,7 @@ class CalibrateRequest(Request, frozen=True, kw_only=True):
         ),
     ] = None
     level: Annotated[float, option("Level of the prediction intervals.")] = 0.9
-    with_sim: Annotated[bool, option("Use SIM beside BkR.", names=("--sim",))] = False
+    with_sim: Annotated[bool, option("Use SIM in addition to BkR.", names=("--sim",))] = False
     form: Form = "table"
     as_json: AsJson = False
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False

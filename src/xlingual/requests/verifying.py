@@ -24,7 +24,7 @@ class VerifyRequest(Request, frozen=True, kw_only=True):
     ] = Path()
     sample: Annotated[
         Positive | None,
-        option("Rank only N queries again, drawn at random.", metavar="N", otherwise="all"),
+        option("Compute only N random queries again.", metavar="N", otherwise="all"),
     ] = None
     inputs_only: Annotated[bool, option("Compare the digests of files only; compute nothing.")] = False
     form: Form = "table"

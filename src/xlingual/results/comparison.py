@@ -76,7 +76,7 @@ class Board(Struct, frozen=True):
         str | None, about("Column whose part this is; null for all queries or a language pair.")
     ]
     label: Annotated[str | None, about("The part: a value of the column.")]
-    baseline: Annotated[str, about("The encoder that the others are compared with.")]
+    baseline: Annotated[str, about("The encoder to compare the others with.")]
     n_queries: Annotated[Count, about("Queries answered, over all pairs and seeds.")]
     n_clusters: Annotated[Count, about("Clusters of queries.")]
     n_pairs: Annotated[Size, about("Language pairs.")]

@@ -114,7 +114,7 @@ class Compression(FolderDocument, frozen=True, tag="xlingual/compression/1"):
     dim: Annotated[Size, about("Dimensions of the full vectors.")]
     bytes: Annotated[Size, about("Bytes of a full vector, in single precision.")]
     delta: Annotated[Amount, about("The loss from which a pair counts as harmed.")]
-    alpha: Annotated[Level, about("Chance that a form is wrongly said to be kept, over all forms together.")]
+    alpha: Annotated[Level, about("Chance that any form is wrongly accepted, over all forms together.")]
     full: Annotated[list[PairValue], about("The full vectors, one entry for each language pair.")]
     whole: Annotated[Number | None, about("Of a pool, mean average precision of all answers.")]
     forms: Annotated[list[Form], about("The smaller forms, those with the most bytes first.")]

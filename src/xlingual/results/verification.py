@@ -27,7 +27,7 @@ class Difference(Struct, frozen=True):
 
     what: Annotated[str, about("Which number.")]
     kept: Annotated[str, about("What the result says.")]
-    found: Annotated[str, about("What came out now.")]
+    found: Annotated[str, about("The value that was computed now.")]
 
 
 class Verification(Document, frozen=True, kw_only=True, tag="xlingual/verification/1"):

@@ -104,7 +104,7 @@ class SpaceAxes(Struct, frozen=True):
 class PoolViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="multilingual-pool"):
     """Views of language bias of one encoder over a multilingual pool; None: not requested, or not possible.
 
-    Each is explained in docs/reference/multilingual-pool.md.
+    Each is explained in https://xlingual.github.io/xlingual/latest/explanation/language-bias/.
     """
 
     languages: Annotated[list[str], about("Languages of the pool.")] = []

@@ -56,7 +56,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
     patience: Annotated[
         Positive | None,
         option(
-            "Stop after so many epochs in a row without a better validation; none never stops early.",
+            "Stop after this many epochs in a row without a better validation; none: never stop early.",
             metavar="N|none",
             reads=number_or_none,
         ),
@@ -64,13 +64,15 @@ class FitOptions(Record, frozen=True, kw_only=True):
     keep_epoch: KeepEpoch = "best"
     clip: Annotated[
         AboveZero | None,
-        option("Largest norm of the gradient of all weights together.", metavar="X", otherwise="no limit"),
+        option("Largest norm of the gradient (gradient clipping).", metavar="X", otherwise="no limit"),
     ] = None
     weight_decay: Annotated[
         AtLeastZero,
-        option("Weight decay: adam adds it to the gradient, adamw takes it off the weights.", metavar="X"),
+        option(
+            "Weight decay: adam adds it to the gradient, adamw subtracts it from the weights.", metavar="X"
+        ),
     ] = 0.0
-    optimizer: Annotated[Literal["adam", "adamw"], option("The optimiser that changes the weights.")] = "adam"
+    optimizer: Annotated[Literal["adam", "adamw"], option("The optimiser of the weights.")] = "adam"
     schedule: Annotated[
         str,
         option(
@@ -80,7 +82,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
     ] = "constant"
     warmup: Annotated[
         AtLeastZero,
-        option("Number of epochs in which the learning rate rises to its value.", metavar="X"),
+        option("Number of warm-up epochs, in which the learning rate rises to its value.", metavar="X"),
     ] = 0.0
     seed: Seed = 0
     device: Annotated[

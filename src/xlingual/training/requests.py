@@ -50,7 +50,7 @@ class ModelOutput(Record, frozen=True, kw_only=True):
     config: Annotated[
         Path | None,
         option(
-            "TOML file of options, such as epochs = 30; the command line wins over it.",
+            "TOML file of options, such as epochs = 30; the command line overrides it.",
             metavar="FILE.toml",
             run=True,
         ),
@@ -68,12 +68,12 @@ class ModelOutput(Record, frozen=True, kw_only=True):
 Base: TypeAlias = Annotated[
     str,
     option(
-        "Base of the towers: words (from scratch), hf:NAME_OR_PATH (a network of transformers, trained "
-        "further), or any text encoder, which stays as it is.",
+        "Base of the towers: words (from scratch), hf:NAME_OR_PATH (a network of transformers, which is "
+        "fine-tuned), or any text encoder, which stays frozen.",
         metavar="SPEC",
     ),
 ]
-Frozen: TypeAlias = Annotated[bool, option("Leave the network of --base hf: as it is, too.")]
+Frozen: TypeAlias = Annotated[bool, option("Freeze the network of --base hf: as well.")]
 TrainAnew: TypeAlias = Annotated[bool, option("Train anew where DIR has models already.", run=True)]
 
 
@@ -115,7 +115,9 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
     ] = None
     recipe: Annotated[
         Literal["mlmme", "paper", "vse", "vsepp"],
-        option("Conventions to follow: ours for MLMME, those of its paper, of VSE or of VSE++."),
+        option(
+            "Set of defaults: those of this program for MLMME, or those of the paper on MLMME, VSE or VSE++."
+        ),
     ] = "mlmme"
     model: MlmmeGiven
     validated: Validated
@@ -129,7 +131,7 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
     select: Annotated[
         Select,
         option(
-            "Sums of recalls that choose the epoch (the MLMME paper leaves open what does).",
+            "Sums of recalls that choose the epoch (the MLMME paper does not say which).",
             otherwise="image-sentence, without images sentence-sentence",
         ),
     ] = "auto"
@@ -153,7 +155,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
     text_encoders: Annotated[
         tuple[str, ...],
         option(
-            "The text encoder that gives the frozen vectors.",
+            "The text encoder of the frozen vectors.",
             names=("--text-encoder",),
             metavar="SPEC",
         ),
@@ -167,7 +169,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
 
 
 class TripletXlRequest(TripletRequest, frozen=True, kw_only=True):
-    """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own."""
+    """Train TripletXL: Triplet with a loss term that brings neighbours in other languages nearer."""
 
     command = "train triplet-xl"
     in_files = ()
@@ -200,7 +202,7 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     validation: Annotated[
         float | None,
         option(
-            "Share of the paragraphs that is held out; mAP on it chooses the epoch.",
+            "Share of the paragraphs to hold out; the epoch with the best mAP on them is chosen.",
             metavar="SHARE|none",
             reads=share_or_none,
         ),
@@ -232,17 +234,21 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     output: Output
     base: Annotated[
         str | None,
-        option("The text encoder to train on.", metavar="NAME", otherwise="the one that leads"),
+        option("The base encoder of the trainings.", metavar="NAME", otherwise="the best one"),
     ] = None
     train_split: Annotated[
         str,
         option("Rows to train on; those of --split are evaluated (default there: test).", metavar="NAME"),
     ] = "train"
-    trainings: Annotated[int, option("How often each model is trained, with other seeds.", metavar="N")] = 1
+    trainings: Annotated[
+        int, option("Number of trainings of each model, with different seeds.", metavar="N")
+    ] = 1
     measure: Annotated[str, option("The measure of the study: R@k or RR.", metavar="NAME")] = "R@10"
     worst: Annotated[
         Positive,
-        option("How many language pairs are called Triplet's worst; at most half of all.", metavar="N"),
+        option(
+            "Number of Triplet's worst language pairs to examine; at most half of all pairs.", metavar="N"
+        ),
     ] = 3
     triplet: Annotated[
         tuple[str, ...],
@@ -261,16 +267,17 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     pivot_image_encoder: Annotated[
         str | None,
         option(
-            "Fit an image pivot of the base too, on near images of this image encoder; that of the study is "
-            "refused.",
+            "Also fit an image pivot of the base, with this image encoder; it must differ from that of the "
+            "study.",
             metavar="SPEC",
             otherwise="no image pivot",
         ),
     ] = None
     control: Annotated[
-        bool, option("Evaluate the base's title and body side by side, untrained, as a control.")
+        bool,
+        option("Also evaluate a control: the concatenated title and body of the base, without training."),
     ] = True
-    examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
+    examples: Annotated[bool, option("Show texts and thumbnails as examples in the report.", run=True)] = True
     conventions: Conventions = "default"
     annotate: Annotate = ()
     model: TripletOptions = TripletOptions(beta=0.01)
@@ -281,7 +288,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
         Share,
         option("Share of the rows to train on where epochs are compared.", metavar="SHARE"),
     ] = 0.1
-    resume: Annotated[bool, option("Go on with models whose training was interrupted.", run=True)] = False
+    resume: Annotated[bool, option("Continue interrupted trainings.", run=True)] = False
     force: TrainAnew = False
 
 

@@ -207,7 +207,7 @@ class MlmmeStudyRequest(Request, frozen=True, kw_only=True):
         option("Conventions of all models: those of the paper, or those of train mlmme."),
     ] = "paper"
     trainings: Annotated[
-        Positive, option("How often each model is trained, with other seeds.", metavar="N")
+        Positive, option("Number of trainings of each model, with different seeds.", metavar="N")
     ] = TRAININGS
     tables: Annotated[
         tuple[str, ...] | None,

@@ -113,7 +113,7 @@ def run_case_study(
         text_encoders: as `backretrieval` takes them; the base must be a spec.
         evaluated: how all are evaluated.
         train: texts with the fields that are trained on; may be absent where both models are trained already.
-        base: the name of the encoder to train on; None takes the one that leads.
+        base: the name of the encoder to train on; None takes the best one.
         trained: how the models come to be.
         worst: how many language pairs are called Triplet's worst.
         control: whether the base's title and body side by side, untrained, are evaluated too; left out with
@@ -125,7 +125,7 @@ def run_case_study(
         progress: is called with (what, done, total).
 
     Raises:
-        InputError: data, specs or options are not what they must be.
+        InputError: data, specs or options are invalid.
 
     """
     trained = trained or Trained()

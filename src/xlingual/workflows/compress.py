@@ -88,7 +88,7 @@ def compress(
         store: where vectors are kept and found again, as in the evaluations.
 
     Raises:
-        InputError: data, encoder or options are not what they must be; the text says what to do.
+        InputError: data, encoder or options are invalid; the text says what to do.
 
     """
     wanted = Wanted(tuple(dims), tuple(dtypes), tuple(reduce), rescore, fit is not None)

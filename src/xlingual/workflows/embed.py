@@ -75,7 +75,7 @@ def embed(
     1 orders them as the correction does.
     `crew`: the machines of a Ray cluster on which encoders run; None: this one.
 
-    Raises InputError where data or encoders are not what they must be.
+    Raises InputError where data or encoders are invalid.
     """
     if not text_encoders and image_encoder is None:
         raise InputError("nothing to embed with: name an encoder with --text-encoder or --image-encoder")

@@ -108,7 +108,7 @@ def run_mlmme_study(
         progress: is called with (what, done, total).
 
     Raises:
-        InputError: data or settings are not what they must be.
+        InputError: data or settings are invalid.
 
     """
     seeing = any(beta > 0 for beta in betas)

@@ -58,7 +58,7 @@ def run_regime_study(
         progress: is called with (what, done, total).
 
     Raises:
-        InputError: data or options are not what they must be, or `out` has models of others.
+        InputError: data or options are invalid, or `out` has models of others.
 
     """
     plan, report = trainings or RegimeTrainings(), progress or (lambda what, done, total: None)

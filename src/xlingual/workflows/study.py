@@ -82,7 +82,7 @@ def new_study(
         progress: is called with (what, done, total).
 
     Raises:
-        InputError: data, specs or options are not what they must be; nothing is written then.
+        InputError: data, specs or options are invalid; nothing is written then.
 
     """
     layout = layout or Layout()

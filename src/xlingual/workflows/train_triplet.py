@@ -64,7 +64,7 @@ def train_triplet(
         progress: is called with (what, done, total).
 
     Raises:
-        InputError: data or options are not what they must be, or a loss that is no number.
+        InputError: data or options are invalid, or a loss that is no number.
 
     """
     require("a training", "torch", "torch")

@@ -495,7 +495,7 @@ def test_images_that_cannot_be_encoded(seeing, tmp_path):
         seeing(options="?prompt=a")
     with pytest.raises(InputError, match="asks for do_pad, which onnx: cannot do"):
         seeing({**SCALED, "do_pad": True})
-    with pytest.raises(InputError, match="are not what they must be"):
+    with pytest.raises(InputError, match="are invalid"):
         seeing({**SCALED, "size": {"longest_edge": 4}})
     with pytest.raises(InputError, match="needs the input input_ids, which images do not give"):
         seeing(name="input_ids").encode(images(png(4, 4)))

@@ -1,4 +1,4 @@
-"""Inspection of a multilingual pool: which answers are missed, and what stood above them."""
+"""Inspection of a multilingual pool: which answers are missed, and what ranked above them."""
 
 import numpy as np
 import pyarrow.parquet as pq

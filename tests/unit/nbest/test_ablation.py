@@ -1,4 +1,4 @@
-"""Choices on sentences held out, the paired bootstrap, and what features gain."""
+"""Choices on held-out sentences, the paired bootstrap, and what features gain."""
 
 from __future__ import annotations
 

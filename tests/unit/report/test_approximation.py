@@ -55,10 +55,12 @@ def test_the_verdict_and_the_page_have_no_other_digits(made):
 def test_what_stands_under_the_table(made):
     rows = leaderboard(made_run(made, 0.0038), TASK, "R@10")
     first, second = approximation.sentences(rows)
-    assert first.startswith("Approximate: the 100 best candidates of a query that a search (ivf) finds")
+    assert first.startswith(
+        "Approximate: each query scores the 100 best candidates that a search (ivf) finds"
+    )
     assert second == (
-        "e: 1,000 queries done exactly too, nearest text found for 99.8 %, 98.2 % of the nearest images "
-        "found, R@10 is off by −0.001 [−0.005, 0.003]."
+        "e: 1,000 queries were also ranked exactly, nearest text found for 99.8 %, 98.2 % of the nearest "
+        "images found, R@10 is off by −0.001 [−0.005, 0.003]."
     )
 
 
@@ -74,9 +76,7 @@ def test_a_sample_of_candidates_says_its_size(made):
     rows = leaderboard(made.results([], [row]), TASK, "MedR")
     assert rows[0].value_text == "1200"
     first, second = approximation.sentences(rows)
-    assert "10,000 candidates drawn at random" in first and second.endswith(
-        "MedR is off by 66 at most (95 %)."
-    )
+    assert "10,000 random candidates" in first and second.endswith("MedR is off by 66 at most (95 %).")
 
 
 def test_what_an_error_is_at_most_is_rounded_up(made):
@@ -133,7 +133,7 @@ def test_where_the_search_is_too_far_off_no_way_is_told(made):
     (row,) = leaderboard(results, TASK, "R@10")
     assert row.normalized_text == "–"
     told = " ".join(verdict(results))
-    assert "is not known, the search is too far off" in told and "%" not in told
+    assert "is not known, because the search is too inexact" in told and "%" not in told
 
 
 def test_in_python_the_error_stands_beside_the_value(made):

@@ -53,14 +53,16 @@ def with_control(outcome: str, of_base: str = BETTER, value: float = 0.001, **ch
     [
         (BETTER, BETTER, "Triplet's gain over its base labse survives the control", "is better than that"),
         (WORSE, BETTER, "Triplet's gain over its base labse does not survive", "is worse than that"),
-        (NO_DIFFERENCE, BETTER, "That Triplet's gain over its base labse comes from training is not shown",
-         "no difference is found to Triplet"),
+        (NO_DIFFERENCE, BETTER, "It is not shown that Triplet's gain over its base labse comes from training",
+         "no difference to Triplet is found"),
         (CANNOT_TELL, BETTER, "Whether Triplet's gain over its base labse survives the control is not known",
          "Too few queries."),
-        (NO_DIFFERENCE, NO_DIFFERENCE, "No gain over the base is shown that the control could explain",
+        (NO_DIFFERENCE, NO_DIFFERENCE, "No gain over the base is shown, so the control has no gain to "
+                                       "explain",
          "Triplet is not shown to differ from that"),
         (WORSE, NO_DIFFERENCE, "No gain over the base", "Triplet is worse than that"),
-        (BETTER, WORSE, "Training helps, though no gain of Triplet over its base is shown: title and body",
+        (BETTER, WORSE, "Training helps, but no gain of Triplet over its base is shown: concatenated title "
+                        "and body",
          "and Triplet is better than that, +1.0"),
     ],
 )  # fmt: skip

@@ -69,8 +69,8 @@ def test_why_a_difference_whose_interval_excludes_zero_is_not_found():
     rows = [row("base", 0.3), row("near", 0.33, 0.03, outcome="no difference found", p=0.06), MIXED[2]]
     (sentence,) = verdict(comparison(board(rows)))
     assert sentence.endswith(
-        "The interval of near excludes zero, but among 2 tests that may be luck: outcomes are corrected for "
-        "their number (Holm)."
+        "The interval of near excludes zero, but with 2 tests that may be luck: outcomes are corrected for "
+        "the number of tests (Holm)."
     )
     (uncorrected,) = verdict(replace(comparison(board(rows)), correction="none"))
     assert "may be luck" not in uncorrected

@@ -158,7 +158,7 @@ def test_the_chart_says_which_systems_it_leaves_out(manifest, tmp_path):
     found = xlr(manifest, text_encoders={"mine": Slow(0.5), "hybrid": "rrf:fast+slow"}, runs=runs)
     (section,) = [one for one in page_of(found).sections if one.title == "Cost"]
     assert sorted(section.blocks[-1].notes[1:]) == [
-        "not drawn: hybrid (made of other systems, which is not timed)",
+        "not drawn: hybrid (combined from other systems: not timed)",
         "not drawn: mine (timed by texts, not by queries)",
         "not drawn: silent (no latency in its file: add ?latency=MS)",
     ]

@@ -79,13 +79,13 @@ def test_the_verdict_says_what_to_use():
 @pytest.mark.parametrize(
     ("columns", "lead"),
     [
-        ([FIRST], "Take either of ‘a’ and ‘b’|Take either of a and b"),
-        ([column("x", [cell("a", 0.5)])], "Nothing can be said about which encoder is best"),
+        ([FIRST], "Use either of ‘a’ and ‘b’|Use either of a and b"),
+        ([column("x", [cell("a", 0.5)])], "The best encoder is not known"),
         ([column("x", [cell("a", 0.03, (1, 2)), cell("b", 0.02, (1, 2))])], "Use none of them: no encoder"),
         (
             [column("x", [cell("a", 0.5, (1, 1)), cell("b", 0.2, (2, 2))]),
              column("y", [cell("b", 0.5, (1, 1)), cell("a", 0.2, (2, 2))])],
-            "Choose by the column that is most like your data",
+            "Choose by the column of the data that resemble yours most",
         ),
     ],
 )  # fmt: skip
@@ -100,7 +100,7 @@ def test_columns_are_counted_only_where_every_encoder_is_in_each():
     assert verdict(board(x, y, z))[0].endswith("b is at the top most often, in 2 of 3 columns.")
     alone = column("z", [cell("b", 0.5, (1, 1)), cell("c", 0.2, (2, 2)), cell("a")])
     said = verdict(board(x, y, alone))[0]
-    assert "most often" not in said and said.endswith("so counts of columns cannot be compared.")
+    assert "most often" not in said and said.endswith("so their numbers of top places cannot be compared.")
 
 
 def test_why_there_is_no_mean_is_said():

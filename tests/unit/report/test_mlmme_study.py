@@ -132,7 +132,7 @@ def test_the_verdict_answers_in_words() -> None:
     assert "better in 4 of 8 (4 by MLMME β=1); no difference is found in 4 of 8 comparisons." in said
     assert "(β below 1) against without it (β = 1): worse in 1 of 1 comparison." in said
     assert "MLMME β=0.5 is the best model, Pearson 0.730, +0.045 [+0.035, +0.055] against VSE en" in said
-    assert "against VSE en (real after correction); it is above tfidf, which knows no meaning (0.701)" in said
+    assert "against VSE en (real after correction); it is above tfidf, which uses no meaning (0.701)" in said
     assert (
         "of the models MLMME β=1 has the best BLEU, 33.90, +0.60 [+0.30, +0.90] (p 0.004, corrected)" in said
         and "of 14.10" in said

@@ -116,7 +116,7 @@ def test_agreement_in_words(alpha: float | None, low: float | None, words: str) 
 def test_no_difference_is_not_told_as_equal_and_says_what_it_takes() -> None:
     text = told(made.level())
     assert text.startswith("No difference is shown between ‘a’ and ‘b’: people found 1.2 times [0.80, 1.9]")
-    assert "not the same as equal" in text
+    assert "does not mean that they are equal" in text
     assert "with a probability of 80 % from about 85 queries with as many raters." in text
     none = made.analysis(
         pairs=[made.level_pair("a", "b")], needed=[MoreNeeded("b", "a", None, None, 0.8, "no effect")]
@@ -132,11 +132,11 @@ def test_no_difference_is_not_told_as_equal_and_says_what_it_takes() -> None:
 def test_an_interval_at_odds_with_the_test_is_told() -> None:
     edge = made.level_pair("a", "b", ratio=1.5, ratio_ci=made.ci(1.01, 2.3), p_permutation=0.06)
     lead = verdict(made.analysis(pairs=[edge]))[0]
-    assert lead.startswith("No difference is shown") and "The interval leaves 1 out, but the test" in lead
-    assert "not the same as equal" not in lead
+    assert lead.startswith("No difference is shown") and "The interval excludes 1, but the test" in lead
+    assert "does not mean that they are equal" not in lead
     other = made.pair("a", "b", ratio_ci=made.ci(0.2, 1.02))
-    assert "The interval holds 1, but the test" in verdict(made.analysis(pairs=[other]))[0]
-    assert "the test, which decides" not in told(made.analysis()) + told(made.level())
+    assert "The interval contains 1, but the test" in verdict(made.analysis(pairs=[other]))[0]
+    assert "the test decides" not in told(made.analysis()) + told(made.level())
 
 
 def test_bkr_that_says_the_same_or_the_other() -> None:
@@ -166,7 +166,7 @@ def test_three_systems_are_ordered_and_told_apart() -> None:
     firsts = [row.cells[0].marked for row in pair_rows(made.three())]
     assert firsts == ["triplet-xl against triplet", "triplet-xl against labse", "triplet against labse"]
     none = replace(made.three(), pairs=[made.level_pair(p.first, p.second) for p in made.three().pairs])
-    assert "No two of them are shown to differ: triplet from triplet-xl" in told(none)
+    assert "No difference between two systems is shown: triplet from triplet-xl" in told(none)
     assert told(none).count("p is corrected for 3 pairs") == 1
     even = made.level_pair("a", "b", wins=0, losses=0, ties=20)
     assert "‘a’ and ‘b’ are even on every query." in told(made.analysis(pairs=[even]))
@@ -213,13 +213,13 @@ def test_looks_hold_back_what_they_do_not_pass() -> None:
 def test_an_unfinished_study_warns_of_stopping_early() -> None:
     text = told(made.analysis(n_queries=14, raters=[made.rater("1", n_missing=1), made.rater("2")]))
     assert "14 of 20 queries are rated and 1 rating that raters were asked for is missing" in text
-    assert "stops at the first difference" in text
-    assert "stops at the first difference" not in told(made.looking(stop=False))
+    assert "stopping at the first difference" in text
+    assert "stopping at the first difference" not in told(made.looking(stop=False))
     assert "not finished" not in told(made.analysis())
     begun = f"{LEFT_OUT}: 1 of 8 begun, of raters 2."
     assert begun in told(made.analysis(raters=[made.rater("1", n_missing=1)], warnings=[begun]))
     waiting = replace(made.analysis(), warnings=[f"100 of 300 {OF_PLANNED}: name the looks."])
-    assert "The study is not finished: 100 of 300 planned ratings are in; who looks" in told(waiting)
+    assert "The study is not finished: 100 of 300 planned ratings are in; stopping at" in told(waiting)
 
 
 def test_flagged_raters_are_named_with_the_reason() -> None:

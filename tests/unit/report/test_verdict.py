@@ -38,7 +38,7 @@ def test_a_real_lead_its_place_and_its_hardest_pair(made):
     ) == [
         "lsa leads: BkR R@10 0.312 [0.282, 0.342] on average over 2 language pairs, 0.050 [0.020, "
         "0.080] ahead of ridge: the interval excludes zero, so the lead is real on this data.",
-        "It closes 39 % of the way from chance (0.027) to what images alone can tell (0.760).",
+        "It closes 39 % of the way from chance (0.027) to the oracle, images alone (0.760).",
         "Its hardest pair is de → fr with 0.250 [0.220, 0.280]; its easiest is fr → de with 0.374.",
         "Not distinguishable from chance (0.027): zero.",
     ]
@@ -88,10 +88,10 @@ def test_no_paired_difference(made):
 def test_beyond_the_oracle_below_chance_and_no_normalised_value(made):
     marks = {"chance": 0.1, "oracle": 0.25}
     assert said(made, mean(made, "a", 0.3, normalized=1.333, **marks))[1] == (
-        "That is beyond what images alone can tell: 133 % of the way from 0.100 to 0.250."
+        "That is above the oracle (images alone): 133 % of the way from chance (0.100) to the oracle (0.250)."
     )
     assert said(made, mean(made, "a", 0.05, normalized=-0.3, ci=None, **marks))[1] == (
-        "That is not above chance (0.100); images alone reach 0.250."
+        "That is not above chance (0.100); the oracle (images alone) reaches 0.250."
     )
     assert said(made, mean(made, "a", 0.3, note="not normalised: near chance", **marks))[1] == (
         "Chance is 0.100 and images alone reach 0.250; not normalised: near chance."
@@ -135,7 +135,7 @@ def test_runs_that_cannot_be_paired(made):
     assert sentences[1] == "e reaches BkR R@10 0.300 [0.270, 0.330] on average over 2 language pairs."
     assert [found.name for found in page_of(runs).verdict] == ["Run 1", "Run 2", ""]
     assert sentences[2].startswith("Run 2: e reaches BkR R@10 0.400")  # the measure is explained once
-    assert "no difference between runs has an interval" in sentences[3]
+    assert "their differences have no interval" in sentences[3]
     assert sentences[3].endswith("The conditions differ too (data), so the values are not comparable.")
     assert "conditions differ" not in verdict([runs[0], runs[0]])[-1]
 
@@ -171,7 +171,7 @@ def test_nobody_leads_where_nobody_is_above_chance(made):
     assert said(made, *rows) == [
         "No encoder is distinguishable from chance (0.100): the highest is random with BkR R@10 0.120 "
         "[0.090, 0.150] on average over 2 language pairs.",
-        "Images alone reach 0.900.",
+        "The oracle (images alone) reaches 0.900.",
     ]
     assert said(made, rows[0])[0] == (
         "random is not distinguishable from chance (0.100): BkR R@10 0.120 [0.090, 0.150] on average over 2 "
@@ -263,8 +263,8 @@ def test_a_run_that_left_out_over_a_tenth_of_the_texts_says_so(made):
     assert len(numbers_of(results)) == 1
     results.dropped = {"texts": 11, "of": 100}
     assert numbers_of(results)[1] == (
-        "11 of 100 texts (11 %) took no part; the numbers are about the others only, and the warnings say "
-        "why."
+        "11 of 100 texts (11 %) were not evaluated; the numbers are for the others only, and the warnings "
+        "say why."
     )
     both = numbers_of([results, made.results(entries, [mean(made, "e", 0.3)])])
     assert both[2].startswith("11 of 100 texts")
@@ -287,7 +287,7 @@ def beside(made, low, high):
 
 def test_what_one_of_many_encoders_does_by_luck_is_no_distance_from_chance(made):
     marks = {"chance": 0.1, "oracle": 0.9}
-    luck = "The 95 % interval of b leaves chance out, but among 3 encoders that may be luck."
+    luck = "The 95 % interval of b leaves chance, but with 3 encoders that may be luck."
     rows = [
         mean(made, "a", 0.5, normalized=0.5, **marks),
         mean(made, "b", 0.14, ci_simultaneous=beside(made, 0.095, 0.18), **marks),
@@ -315,8 +315,8 @@ def test_none_is_good_enough_below_the_mark_of_the_task(made):
     marks = {"chance": 0.02, "oracle": 0.92}
     weak = mean(made, "a", 0.05, ci=made.ci(0.05, 0.01), normalized=0.033, **marks)
     other = mean(made, "b", 0.03, ci=made.ci(0.03, 0.009), behind=made.behind("a", 0.02, 0.01), **marks)
-    end = "good enough to match texts across languages: look for another encoder, or improve"
-    scale = "closes at least 10 % of the way from chance to what images alone can tell."
+    end = "good enough to match texts across languages: try another encoder, or improve"
+    scale = "closes at least 10 % of the way from chance to the oracle (images alone)."
     sentences = verdict(made.results([], [weak, other]))
     assert sentences[:2] == [f"None is {end} the best one, a.", f"An encoder that is good enough {scale}"]
     assert verdict(made.results([], [weak]))[0] == f"a is not {end} it."
@@ -335,7 +335,7 @@ def test_a_mark_against_the_best_value_and_none_for_correlations_and_median_rank
         return verdict(made.results([], [made.summary(task, "a", measure, value, chance=0.01, n_pairs=2)]))
 
     assert of("crosslingual-retrieval", "R@10", 0.1)[:2] == [
-        "a is not good enough to match texts across languages: look for another encoder, or improve it.",
+        "a is not good enough to match texts across languages: try another encoder, or improve it.",
         "An encoder that is good enough has at least 0.25.",
     ]
     for task, measure, value in (
@@ -348,8 +348,8 @@ def test_a_mark_against_the_best_value_and_none_for_correlations_and_median_rank
 
 OTHERS = "the others were not, as far as is known"
 IMAGES = (
-    "this measure rewards knowing what images look like, whether or not translations are found. "
-    "Compare by true retrieval"
+    "this measure rewards knowledge of how images look, even if translations are not found. Compare by true "
+    "retrieval"
 )
 
 
@@ -358,7 +358,8 @@ IMAGES = (
     [
         ({"a": {"trained_on_images": True}}, f"a was trained on images and {OTHERS}: {IMAGES}"),
         ({name: {"trained_on_images": True} for name in "ab"}, f"a and b were trained on images: {IMAGES}"),
-        ({"b": {"fitted_transform": True}}, "b was fitted on top of another encoder: what that repairs"),
+        ({"b": {"fitted_transform": True}}, "b was fitted on top of another encoder: this measure may not "
+                                            "show what it repairs"),
         ({}, None),
         ({"absent": {"trained_on_images": True}}, None),
     ],

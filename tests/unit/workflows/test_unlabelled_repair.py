@@ -108,7 +108,7 @@ def test_languages_that_lie_apart_are_brought_together(repaired):
 def test_the_result_says_that_retrieval_was_not_tested(repaired):
     text = " ".join(sentence for block in page_of(repaired.found).verdict for sentence in block.sentences)
     assert "needs no translations" in text
-    assert "nothing is tested for retrieval" in text and "/results/label-free/" in text
+    assert "retrieval cannot be tested" in text and "/results/label-free/" in text
     assert not hasattr(repaired.found, "outcome") and "mAP" not in str(repaired.found.to_dict())
 
 
@@ -118,8 +118,8 @@ def test_the_model_is_used_and_search_really_gets_better(repaired, tmp_path):
     assert again == repaired.found
     folder = ModelFolder.read(tmp_path / "model")
     assert folder.config["model"]["transforms"] == again.chosen
-    assert "nothing was tested for retrieval" in (tmp_path / "model" / "README.md").read_text()
-    assert "nothing was tested for retrieval" in card(folder).markdown()  # of the file beside it
+    assert "there was no test for retrieval" in (tmp_path / "model" / "README.md").read_text()
+    assert "there was no test for retrieval" in card(folder).markdown()  # of the file beside it
     both = {"plain": Apart(), "repaired": FittedTransform(folder, Apart())}
     results = multilingual_pool(mix_pool(translated()), both, views="none", store=None)
     values = {entry.encoder: entry.value for entry in results.entries}
@@ -131,7 +131,7 @@ def test_a_space_without_languages_is_left_as_it_is():
     assert made.found.chosen == "none" and made.map is None and made.found.model is None
     assert made.found.before == made.found.after
     verdict = page_of(made.found).verdict[0].sentences[0]
-    assert "Leave it as it is" in verdict
+    assert "Do not repair it" in verdict
 
 
 def test_the_same_seed_gives_the_same_and_labels_of_items_do_not_matter(repaired):
@@ -160,7 +160,7 @@ def test_the_command_chooses_without_translations(tmp_path, capsys):
     given = ["repair", str(data), "--text-encoder", f"{tmp_path}/v.{{lang}}.npy", "--no-store"]
     out = tmp_path / "out"
     assert run([*given, "--out", str(out), "--report"]) == 0
-    assert "nothing is tested for retrieval" in " ".join(capsys.readouterr().out.split())
+    assert "retrieval cannot be tested" in " ".join(capsys.readouterr().out.split())
     found = UnlabelledRepair.read(out)
     assert found.model == "model" and (out / "report.html").exists()
     spec = f"model:{out}/model::{tmp_path}/v.{{lang}}.npy"

@@ -49,9 +49,9 @@ def content_findings(check: Check, manifest: Manifest) -> Iterator[CheckFinding]
         yield _warning(
             "equal texts",
             len(check.shared_texts),
-            f"{len(check.shared_texts)} of {len(check.pairs)} pairs of languages have equal texts "
-            f"(most: {first!r} and {second!r}, {most:,}): "
-            "see whether they are untranslated, or the language is wrong",
+            f"{len(check.shared_texts)} of {len(check.pairs)} pairs of languages have equal texts (most: "
+            f"{first!r} and {second!r}, {most:,}): check whether they are untranslated or have the wrong "
+            "language",
         )
     yield from _on_items(check)
 
@@ -69,9 +69,8 @@ def _on_pictures(images: ImageCheck) -> Iterator[CheckFinding]:
         yield _warning(
             "missing images",
             len(missing),
-            f"{_count(missing, 'image file is', 'image files are')} missing "
-            f"({listed(missing, 2)}): put them there or correct the paths; "
-            "with vectors of the images they are not needed",
+            f"{_count(missing, 'image file is', 'image files are')} missing ({listed(missing, 2)}): add the "
+            "files or correct the paths; if you give vectors of the images, the files are not needed",
         )
     if urls:
         yield _warning(
@@ -119,8 +118,8 @@ def _on_tags(tags: Sequence[str]) -> Iterator[CheckFinding]:
             "language names",
             len(long),
             f"{_count(long, 'language is no usual tag', 'languages are no usual tags')} ({shown(long)}): "
-            "write BCP 47 tags such as 'en' or 'zh-Hant', whose first part has 2 or 3 letters; by them it is "
-            "known which script a language has, and whether it puts spaces between words",
+            "write BCP 47 tags such as 'en' or 'zh-Hant', whose first part has 2 or 3 letters; the tag "
+            "determines the script of the language and whether it has spaces between words",
         )
     if len(tags) == 1:
         yield _warning(
@@ -155,13 +154,13 @@ def _on_language(language: LanguageCheck) -> Iterator[CheckFinding]:
             "other script",
             language.other_script,
             "mostly in another script",
-            "see whether they are in another language",
+            "check whether they are in another language",
         ),
         (
             "repeated texts",
             language.repeated,
             "the same as an earlier one",
-            "equal texts tie when they are ranked; remove those not meant",
+            "equal texts have tied ranks; remove unintended repetitions",
         ),
     ):
         if found:
@@ -175,8 +174,8 @@ def _on_items(check: Check) -> Iterator[CheckFinding]:
             "ids in several languages",
             len(ids),
             f"{_count(ids, 'id stands', 'ids stand')} in several languages ({shown(ids)}), each time for "
-            "another item: if rows of one id are one product, say so with --item-column and the name of the "
-            "column of ids, or add a column 'item'",
+            "another item: if rows with one id are one product, give the column of ids as --item-column, or "
+            "add a column 'item'",
         )
     if check.n_items_without_text:
         yield _warning(

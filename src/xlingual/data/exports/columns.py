@@ -163,8 +163,8 @@ def _of_patterns(table: SourceTable, patterns: Sequence[str]) -> dict[str | None
                 found.setdefault(tag, []).append(name)
     if not found:
         raise InputError(
-            f"{table.source} has no column that fits {listed(map(repr, patterns))}. "
-            f"Its columns: {listed(table.names, 20)}"
+            f"{table.source} has no column that matches {listed(map(repr, patterns))}. Its columns: "
+            f"{listed(table.names, 20)}"
         )
     return dict(found)
 

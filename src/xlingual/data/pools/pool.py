@@ -37,9 +37,9 @@ class MultilingualPool(PoolRows):
     ) -> MultilingualPool:
         """Read a pool folder, a retrieval folder of BEIR or MTEB, or SQuAD-style files with sentence breaks.
 
-        See docs/reference/pools.md for the formats. `languages` restricts and orders the languages, `split`
-        takes the rows of one split. `equal_ids` says whether questions of a retrieval folder with equal ids
-        in several languages are the "same" or "different" ones; None finds it in the judgements. `qrels` (a
+        See reference/pools for the formats. `languages` restricts and orders the languages, `split` takes
+        the rows of one split. `equal_ids` says whether questions of a retrieval folder with equal ids in
+        several languages are the "same" or "different" ones; None finds it in the judgements. `qrels` (a
         file in TREC's or BEIR's form, or {query: {candidate: grade}}) take the place of the judgements of the
         folder; they name texts by their ids, or as language:id.
         """

@@ -187,8 +187,9 @@ def _wide_texts(table: SourceTable, options: ReadOptions) -> tuple[TextColumn, .
         found = _matches(table, pattern, TAG)
     if not found:
         raise InputError(
-            f"{table.source} has no column that fits {parameter('text_column', pattern)}."
-            f"{_pattern_hint(table)} Its columns: {listed(table.names, 20)}"
+            f"{table.source} has no column that matches "
+            f"{parameter('text_column', pattern)}.{_pattern_hint(table)} Its columns: "
+            f"{listed(table.names, 20)}"
         )
     for _, language, name in _matches(table, pattern, UNDERSCORED):
         table.reading.error(

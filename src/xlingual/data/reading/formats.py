@@ -237,7 +237,7 @@ def _report_guess(
     if guessed:
         words = [f"{words} (confidence {confidence:.2f})" for _, words, confidence in guessed]
         options = [option for option, _, _ in guessed]
-        sentence = f"{path}: read with {' and '.join(words)}: say {' and '.join(options)} if that is wrong"
+        sentence = f"{path}: read with {' and '.join(words)}: give {' and '.join(options)} if that is wrong"
         reading.report(Problem("warning", "guessed format", sentence))
     elif reading.encoding is None and encoding.name != UTF8:
         reading.report(Problem("note", "encoding", f"{path}: read as {encoding.name.upper()}"))

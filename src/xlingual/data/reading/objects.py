@@ -49,7 +49,7 @@ def table_of_object(data: object, folder: Path | None) -> SourceTable:
         return table_of_arrow(with_names(found), f"the {name}", folder)
     rows = _records(data)
     if rows is None:
-        raise InputError(f"found {described(data)} where texts are expected: give {TAKEN}")
+        raise InputError(f"expected texts, found {described(data)}: give {TAKEN}")
     return table_of_rows(rows, "the given data" if isinstance(data, Sequence) else f"the {name}", folder)
 
 

@@ -100,7 +100,7 @@ def check_backretrieval(
         A yes or no with its figures for each language pair; printed, it is a few sentences.
 
     Raises:
-        InputError: data, spec or options are not what they must be; the text says what to do.
+        InputError: data, spec or options are invalid; the text says what to do.
 
     """
     given = Manifest.of(manifest)

@@ -135,8 +135,8 @@ def backretrieval(
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
-        preset: "paper" stands for the sampling of the paper (docs/reference/samples.md), but for arguments
-            that are given.
+        preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
+            given.
         similarity: how texts are compared: "cosine"; with hubs repaired by training queries,
             "csls?k=10&fit=FILE#train", "inverted-softmax?beta=20&fit=…", "qb-norm?beta=20&k=1&fit=…",
             "local-scaling?k=10&fit=…" or "mutual-proximity?fit=…"; "transductive-csls?k=10", by the queries
@@ -149,7 +149,7 @@ def backretrieval(
         Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
 
     Raises:
-        InputError: data, specs or options are not what they must be; the text says what to do.
+        InputError: data, specs or options are invalid; the text says what to do.
 
     """
     ranked = as_recall(parse_rank_measures(measures, beside=[SIM]))

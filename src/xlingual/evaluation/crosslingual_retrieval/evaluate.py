@@ -99,7 +99,7 @@ def crosslingual_retrieval(
     the first sample, for `inspect`.
 
     Raises:
-        InputError: data, specs or options are not what they must be; the text says what to do.
+        InputError: data, specs or options are invalid; the text says what to do.
 
     """
     ranked = parse_rank_measures(measures)

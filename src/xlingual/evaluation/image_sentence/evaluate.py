@@ -115,7 +115,7 @@ def image_sentence(
         examples: keep texts and thumbnails (hubs) in the results.
 
     Raises:
-        InputError: data, specs or options are not what they must be; the text says what to do.
+        InputError: data, specs or options are invalid; the text says what to do.
 
     """
     exact_only(ranker, "image–sentence ranking")

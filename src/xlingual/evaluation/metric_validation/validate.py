@@ -100,13 +100,13 @@ def validate_backretrieval(
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: "declared" or "near-duplicates", as in `backretrieval`.
-        preset: "paper" stands for the sampling of the paper (docs/reference/samples.md), but for arguments
-            that are given.
+        preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
+            given.
         similarity: how texts are compared by XLR, BkR and SIM: as in `backretrieval`. CORR has no ranking: it
             compares distances by cosine.
 
     Raises:
-        InputError: data, specs or options are not what they must be; the text says what to do.
+        InputError: data, specs or options are invalid; the text says what to do.
 
     """
     exact_only(ranker, "a metric validation")

@@ -52,7 +52,7 @@ class Choice:
         """
         if not isinstance(vectors, SparseVectors | TokenVectors):
             return self
-        problem = f"{who} gives {vectors.what}, not one dense vector for each text, which {{}} would need"
+        problem = f"{who} gives {vectors.what}, but {{}} needs one dense vector for each text"
         return self._without(FROM_VECTORS, problem, "take a dense encoder")
 
     def of_lists(self, lists: Lists, who: str) -> Choice:
@@ -60,7 +60,7 @@ class Choice:
 
         Raises InputError where such a view is chosen by its name.
         """
-        problem = f"{who} returns lists, not vectors, which {{}} would need"
+        problem = f"{who} returns lists, but {{}} needs vectors"
         choice = self._without(FROM_VECTORS, problem, "leave this system out")
         depths: dict[str, int | None] = {**FROM_LISTS, MONOLINGUAL: None}
         short = {view: int(lists.unsettled(depth).sum()) for view, depth in depths.items()}

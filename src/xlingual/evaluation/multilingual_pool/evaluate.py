@@ -83,7 +83,7 @@ def multilingual_pool(
         measures: AP, AP@k, AP@k/min, nDCG, nDCG@k, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k,
             MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict, StrongAlignment/strict-own. Runs
             that do not rank the whole pool need measures with a cut.
-        views: "all", "none", or some of the views of language bias (docs/reference/multilingual-pool.md);
+        views: "all", "none", or some of the views of language bias of explanation/language-bias;
             they belong to AP: without it "all" gives none, and some named are refused, as are subsets and
             a picture. Those of the first candidates (shares, fairness, hubs, worst) can be named without AP,
             and are in "all" where there is a run.
@@ -115,7 +115,7 @@ def multilingual_pool(
         name: of the pool, where a report shows several; None: that of its folder.
 
     Raises:
-        InputError: data, specs or options are not what they must be; the text says what to do.
+        InputError: data, specs or options are invalid; the text says what to do.
 
     """
     ranked = parse_pool_measures(measures)

@@ -80,7 +80,7 @@ def retrieval(
         examples: keep texts (hubs) in the results.
 
     Raises:
-        InputError: data, specs or options are not what they must be; the text says what to do.
+        InputError: data, specs or options are invalid; the text says what to do.
 
     """
     chosen = parse_retrieval_measures(measures)

@@ -61,7 +61,7 @@ def runs_against_qrels(
         progress: called with (what, done, total).
 
     Raises:
-        InputError: judgements, runs or options are not what they must be; the text says what to do.
+        InputError: judgements, runs or options are invalid; the text says what to do.
 
     """
     chosen = _chosen(measures)

@@ -77,7 +77,7 @@ def sts(
             keeps none.
 
     Raises:
-        InputError: data, specs or options are not what they must be; the text says what to do.
+        InputError: data, specs or options are invalid; the text says what to do.
 
     """
     if problem := tag_problem(language):

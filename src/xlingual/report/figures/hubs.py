@@ -1,4 +1,4 @@
-"""How often candidates are found, against chance: bars over bins of their number of queries."""
+"""How often candidates are retrieved, against chance: bars over bins of their number of queries."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def distribution(one: EncoderHubs) -> Drawing | None:
     drawn.append(shapes.text(centre[0], BOTTOM + 36, noun, "axis-name", anchor="middle"))
     drawn.append(shapes.text(12, centre[1], "candidates", "axis-name", anchor="middle", turned=True))
     spoken = (
-        f"How often candidates are found by {one.row.label}: the most frequent by "
+        f"How often candidates are retrieved by {one.row.label}: the most frequent by "
         f"{numbers.count(round(one.hubs.largest or 0))} queries"
     )
     return Drawing(tuple(drawn), HEIGHT, WIDTH, spoken=spoken, name=one.row.label, hint=one.where)

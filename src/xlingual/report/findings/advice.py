@@ -8,7 +8,7 @@ from xlingual.report import numbers, words
 from xlingual.report.findings import chance
 from xlingual.report.findings.leads import may_be_luck
 from xlingual.report.leaders import BoardRow
-from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER, ENCODER
+from xlingual.report.marking import CAPITAL_AN_ENCODER, ENCODER
 from xlingual.tasks import Mark, Task
 
 MOST_NAMED = 3
@@ -34,18 +34,18 @@ def advice(
     purpose = f" to {task.mark.purpose}" if task.mark else ""
     alone = len(found) == 1
     if chance.none_above(found):
-        better = "it does no better than chance" if alone else "none does better than chance"
+        better = "it is not better than chance" if alone else "none is better than chance"
         return [f"Do not use {_these(found)}{purpose}: {better} on this data."]
     least = enough(task, leader)
     if task.mark and least is not None and leader.ci is not None and leader.ci.high < least:
         head = f"{leader.encoder} is not" if alone else "None is"
         mend = "it" if alone else f"the best one, {leader.encoder}"
         return [
-            f"{head} good enough{purpose}: look for another {ENCODER}, or improve {mend}.",
+            f"{head} good enough{purpose}: try another {ENCODER}, or improve {mend}.",
             f"{CAPITAL_AN_ENCODER} that is good enough {_scale(task.mark)}.",
         ]
     if unlike:
-        return [f"Do not choose between these {ENCODER}s by {task.title} alone: they differ in kind."]
+        return [f"Do not choose between these {ENCODER}s by {task.title} alone: they are of different kinds."]
     return _choice(leader, found, purpose, costs or {}, judged=least is not None)
 
 
@@ -66,7 +66,7 @@ def _scale(mark: Mark) -> str:
     if not mark.of_the_way:
         return f"has at least {mark.value:g}"
     share = numbers.percent(mark.value)
-    return f"closes at least {share} of the way from chance to what images alone can tell"
+    return f"closes at least {share} of the way from chance to the oracle (images alone)"
 
 
 def _these(found: Sequence[BoardRow]) -> str:
@@ -79,28 +79,30 @@ def _choice(
     """Return which encoder to take: the best, any of those that are level, or none before more is known."""
     level = [leader, *(row for row in found if row.standing == "level")]
     if len(found) == 1:
-        beside = f"evaluate {AN_ENCODER} or two beside it before you decide"
+        beside = f"evaluate one or two other {ENCODER}s before you decide"
         return [f"{leader.encoder} can be used{purpose}; {beside}."] if judged else []
     if len(level) > 1:
         names = numbers.in_words([row.encoder for row in level], MOST_NAMED)
         which = "either" if len(level) == 2 else "any"
         return [
-            f"Take {which} of {names}{purpose}: these {len(level)} are level on this data."
-            f"{_cost(level, costs)}"
+            f"Use {which} of {names}{purpose}: no difference between these {len(level)} is found on this "
+            f"data.{_cost(level, costs)}"
         ]
     if any(row.standing == "behind" for row in found):
         if may_be_luck(row.behind for row in found):
             return [
-                f"Use {leader.encoder}{purpose}: it has the best value of these {len(found)} {ENCODER}s, "
-                "though among so many the lead may be luck."
+                f"Use {leader.encoder}{purpose}: it has the best value of these {len(found)} {ENCODER}s, but "
+                f"with so many {ENCODER}s the lead may be luck."
             ]
         best = (
             "better than the other"
             if len(found) == 2
-            else f"plainly the best of these {len(found)} {ENCODER}s"
+            else f"clearly the best of these {len(found)} {ENCODER}s"
         )
         return [f"Use {leader.encoder}{purpose}: it is {best}."]
-    return [f"Do not choose yet: {leader.encoder} has the best value, and nothing says whether that is luck."]
+    return [
+        f"Do not choose yet: {leader.encoder} has the best value, but no test shows whether that is luck."
+    ]
 
 
 def _cost(level: Sequence[BoardRow], costs: Costs) -> str:

@@ -23,10 +23,10 @@ def sentences(rows: Sequence[BoardRow]) -> list[str]:
 
 def _method(search: str | None, depth: int | None, candidates: int | None) -> str:
     """Return how numbers were found."""
-    how = f"the {depth} best candidates of a query that a search ({search}) finds are scored"
+    how = f"each query scores the {depth} best candidates that a search ({search}) finds"
     if candidates is not None:
-        how = f"ranks are estimated from {numbers.count(candidates)} candidates drawn at random"
-    known = "Values are shown with the digits that the error leaves known; intervals include it."
+        how = f"ranks are estimated from {numbers.count(candidates)} random candidates"
+    known = "Values have as many digits as the error allows; intervals include the error."
     return f"Approximate: {how}. {known}"
 
 
@@ -45,7 +45,7 @@ def _check(row: BoardRow, found: Approximation) -> str:
     else:
         parts.append(f"{row.measure} is exact")
     if found.n_checked is not None:
-        parts.insert(0, f"{numbers.count(found.n_checked)} queries done exactly too")
+        parts.insert(0, f"{numbers.count(found.n_checked)} queries were also ranked exactly")
     return f"{row.label}: {', '.join(parts)}."
 
 

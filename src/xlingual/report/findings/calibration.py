@@ -121,7 +121,7 @@ def _against(one: ErrorDifference) -> str:
 def _other_data(found: Calibration) -> str:
     one = next((one for one in found.errors if one.left_out == "data" and one.form == FORM), None)
     if one is None:
-        return "How far off it is on other data is not known: the validations are about one data set."
+        return "The error on other data is not known: the validations are of one data set."
     span = f", {numbers.number(one.least)} to {numbers.number(one.most)}" if one.least is not None else ""
     error = f"{numbers.with_interval(one.value, one.ci)}{span} ({one.n_groups} of them)"
     text, needed = f"For a data set that was left out the error is {error}", units_needed(found.level)

@@ -33,7 +33,7 @@ _SHOWN = {PIVOT: "Image pivot", TRIPLET: "Triplet", TRIPLET_XL: "TripletXL"}
 def findings(study: CaseStudy) -> list[str]:
     """Return the sentences of the verdict, the most important first, with the names in them marked."""
     if not study.differences:
-        return ["Nothing was trained, so there is nothing to compare."]
+        return ["No model was trained, so there is no comparison."]
     cautions = (_pivot, _by_choice, _best, _one_training, _spread, _below_base, _base_chosen)
     found: list[str] = []
     for difference in study.differences:
@@ -59,7 +59,7 @@ def _control(study: CaseStudy, difference: Difference) -> str:
     values = {one.name: times(one.value) for one in study.models}
     change = f"{gain(alone.value, alone.ci)} against {marked(study.base)}"
     reach = (
-        f"title and body side by side with nothing trained ({control}) have a {measure(study)} of "
+        f"concatenated title and body without training ({control}) have a {measure(study)} of "
         f"{values[difference.other]}, {change}"
     )
     much = f"{gain(difference.value, difference.ci)}{_each(difference.per_training)}"
@@ -68,18 +68,19 @@ def _control(study: CaseStudy, difference: Difference) -> str:
     if difference.outcome == CANNOT_TELL:
         return f"Whether {gains} survives the control is not known: {words.stop(difference.note or '')}"
     if whole.outcome != BETTER and difference.outcome == BETTER:
-        helps = f"Training helps, though no gain of {model} over its base is shown"
+        helps = f"Training helps, but no gain of {model} over its base is shown"
         return f"{helps}: {reach}, and {model} is better than that, {much}."
     if whole.outcome != BETTER:
         than = "worse than that" if difference.outcome == WORSE else "not shown to differ from that"
-        none = "No gain over the base is shown that the control could explain"
+        none = "No gain over the base is shown, so the control has no gain to explain"
         return f"{none}: {reach}; {model} is {than}, {much}."
     if difference.outcome == BETTER:
         return f"{gains} survives the control: {reach}, and {model} is better than that, {much}."
     if difference.outcome == WORSE:
         return f"{gains} does not survive the control: {reach}, and {model} is worse than that, {much}."
     return (
-        f"That {gains} comes from training is not shown: {reach}; no difference is found to {model}, {much}."
+        f"It is not shown that {gains} comes from training: {reach}; no difference to {model} is found, "
+        f"{much}."
     )
 
 
@@ -119,7 +120,7 @@ def _pivot(study: CaseStudy) -> str:
         items = numbers.counted(pivot.items, "item")
         return (
             f"{name} changes nothing: on {items} with images, no map is shown to rank near images of other "
-            "items better than the base does."
+            "items better than the base."
         )
     kinds = [f"{pivot.near:,} of different items with near images"]
     kinds += [f"{pivot.same:,} of one item or image"] if pivot.same else []
@@ -196,10 +197,10 @@ def _on_worst(study: CaseStudy, difference: Difference, model: str, other: str, 
         return f"Whether {model} is better on {where} is not known: {words.stop(difference.note or '')}"
     both = study.worst.other_trainings
     if difference.outcome in (BETTER, WORSE):
-        how = f"chosen by other queries{' and other trainings' if both else ''} than judge it here"
+        how = f"chosen on other queries{' and other trainings' if both else ''} than those of this test"
         return f"On {where}, {how}, {model} is {difference.outcome} than {other}: {much}."
-    how = f"judged on other queries{' and trainings' if both else ''} than they were chosen by"
-    text = f"That {model} mends {where} is not shown: {how}, its difference there is"
+    how = f"tested on other queries{' and trainings' if both else ''} than those that chose them"
+    text = f"It is not shown that {model} improves {where}: {how}, its difference there is"
     return f"{text} {much}{_corrected(difference)}."
 
 
@@ -223,10 +224,13 @@ def _by_choice(study: CaseStudy) -> str:
     worst = study.worst
     if worst.same_data is None or study.difference(TRIPLET_XL, WORST_PAIRS) is None:
         return ""
-    text = "Chosen and judged by the same queries and trainings, as in the paper, the gain there would read"
+    text = "If the same queries and trainings chose and tested the pairs, as in the paper, the gain would be"
     text = f"{text} {gain(worst.same_data)}"
     if worst.retrained is None:
-        return f"{text}: what is chosen for being low comes out higher elsewhere by luck alone."
+        return (
+            f"{text}. That overstates the gain: pairs that were chosen for low values have higher values "
+            "in new data by chance alone."
+        )
     brings = f"{'already ' if worst.retrained > 0 else ''}brings {gain(worst.retrained)}"
     return f"{text}; training {marked('Triplet')} once more, with another seed, {brings}."
 
@@ -235,8 +239,8 @@ def _one_training(study: CaseStudy) -> str:
     if study.n_trainings > 1 or not study.worst.number:
         return ""
     return (
-        "Each model was trained once: its worst pairs may owe to the luck of that training, which the "
-        "intervals do not cover. Several trainings show it (--trainings 3)."
+        "Each model was trained once. Its worst pairs may be luck of that training, which the intervals do "
+        "not cover. Train several times to see it (--trainings 3)."
     )
 
 
@@ -244,7 +248,7 @@ def _spread(study: CaseStudy) -> str:
     """Return how far apart the language pairs lie, as Figure 3 of the paper shows it."""
     known = [(one.sd_pairs, marked(label(one))) for one in compared(study) if one.sd_pairs is not None]
     deviations = in_words([f"{times(sd)} with {name}" for sd, name in known])
-    text = f"The standard deviation over language pairs is {deviations}; part of it is noise of the queries."
+    text = f"The standard deviation over language pairs is {deviations}; it includes noise of the queries."
     return text if len(known) > 1 else ""
 
 
@@ -258,7 +262,7 @@ def _below_base(study: CaseStudy) -> str:
         f"{marked(name)} on {f'{len(pairs)} ({in_words(pairs, 3)})' if pairs else 'none'}"
         for name, pairs in below.items()
     ]
-    text = f"Of the {study.n_pairs} pairs, {in_words(counts)} came out below the base; some may by luck."
+    text = f"Pairs below the base, of {study.n_pairs}: {in_words(counts)}; some may be luck."
     return text if any(below.values()) else ""
 
 
@@ -277,6 +281,6 @@ def _base_chosen(study: CaseStudy) -> str:
     if study.base_given or study.difference(TRIPLET, ALL_PAIRS) is None:
         return ""
     return (
-        f"{marked(study.base)} was chosen as base because it leads on these very queries, which flatters it: "
-        "gains over it are rather too small than too large."
+        f"{marked(study.base)} was chosen as base because it is best on these same queries, so its value is "
+        "optimistic: true gains over it may be larger."
     )

@@ -31,7 +31,7 @@ def nothing_found(best: BoardRow, found: Sequence[BoardRow], name: str, where: s
         return [lead, *luck]
     reason = f"; {best.note}" if best.note and best.normalized is None else ""
     oracle = numbers.number(best.oracle, best.measure, error=best.oracle_error)
-    return [lead, *luck, words.stop(f"Images alone reach {oracle}{reason}")]
+    return [lead, *luck, words.stop(f"The oracle (images alone) reaches {oracle}{reason}")]
 
 
 def _luck(found: Sequence[BoardRow]) -> list[str]:
@@ -41,8 +41,8 @@ def _luck(found: Sequence[BoardRow]) -> list[str]:
         return []
     leaves = "95 % interval of" if len(names) == 1 else "95 % intervals of"
     verb = "leaves" if len(names) == 1 else "leave"
-    among = f"among {len(found)} {ENCODER}s that may be luck"
-    return [f"The {leaves} {numbers.in_words(names)} {verb} chance out, but {among}."]
+    among = f"with {len(found)} {ENCODER}s that may be luck"
+    return [f"The {leaves} {numbers.in_words(names)} {verb} chance, but {among}."]
 
 
 def at_or_below(found: Sequence[BoardRow]) -> list[str]:

@@ -150,8 +150,8 @@ def _why_none(others: Sequence[Compared], board: Board, comparison: Comparison) 
         return ""
     interval, verb = ("interval", "excludes") if len(apart) == 1 else ("intervals", "exclude")
     return (
-        f"The {interval} of {numbers.in_words(apart, _MOST)} {verb} zero, but among {board.n_tests} tests "
-        f"that may be luck: outcomes are corrected for their number ({correction})."
+        f"The {interval} of {numbers.in_words(apart, _MOST)} {verb} zero, but with {board.n_tests} tests "
+        f"that may be luck: outcomes are corrected for the number of tests ({correction})."
     )
 
 
@@ -172,7 +172,7 @@ def _one(row: Compared, board: Board, comparison: Comparison) -> str:
         return f"{row.encoder} is equivalent: the difference, {gap}, is {within}"
     if row.outcome == record.CANNOT_TELL:
         return f"no test is possible for {row.encoder}: {row.note}"
-    same = "" if comparison.margin is None else f", and equality {within} is not shown either"
+    same = "" if comparison.margin is None else f", and equivalence {within} is not shown either"
     return f"no difference is found for {row.encoder} ({gap}){same}"
 
 

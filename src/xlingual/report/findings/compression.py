@@ -54,9 +54,9 @@ def _closest(found: Compression) -> str:
     if near.p > found.alpha:
         return f"{close}: {up_to}."
     return (
-        f"{close}: {up_to}. That is enough for a form that is tried alone; of several, those before it in "
-        "their fixed order must be shown too, at their share of alpha. Evaluate more queries, or decide for "
-        "fewer forms beforehand (--dims, --dtype, --reduce)."
+        f"{close}: {up_to}. That would be enough if this form were tried alone. With several forms, each "
+        "form before it in the fixed order must pass too, at its share of alpha. Evaluate more queries, or "
+        "try fewer forms (--dims, --dtype, --reduce)."
     )
 
 
@@ -70,9 +70,9 @@ def _counted(found: Compression) -> str:
     said = [
         f"{count[outcome]} {words}"
         for outcome, words in (
-            (KEPT, "shown to keep every pair"),
+            (KEPT, "shown to be safe for every pair"),
             (LOSES, "shown to lose more in some pair"),
-            (UNDECIDED, "that these queries do not decide"),
+            (UNDECIDED, "undecided with these queries"),
         )
         if count[outcome]
     ]
@@ -87,8 +87,8 @@ def _first(found: Compression) -> str | None:
     form = harming[0]
     place = form.worst
     said = (
-        f"{pair_of(found.full[place])} loses first: {numbers.number(form.pairs[place].loss)} by "
-        f"{in_words(form)} ({numbers.count(form.bytes)} bytes)."
+        f"{pair_of(found.full[place])} is the first pair to lose: {numbers.number(form.pairs[place].loss)} "
+        f"with {in_words(form)} ({numbers.count(form.bytes)} bytes)."
     )
     worst, times = Counter(one.worst for one in harming).most_common(1)[0]
     if len(harming) > 1:

@@ -53,10 +53,10 @@ def _sentences(gate: Gate, alike: Sequence[Decision]) -> list[str]:
     if observed and observed.queries is not None and observed.note:
         return [_further(gate, given, alike)]
     if observed and equal and observed.queries is None and observed.note == equal.note:
-        reason = f"{observed.note}, be the difference as observed or zero."
+        reason = f"{observed.note}, whether the true difference is as observed or zero."
         return [f"{begin}{reason if begin else reason[0].upper() + reason[1:]}"]
-    seen = f"it really is {numbers.number(one.difference, digits=4)}, as observed,"
-    supposed = ((observed, seen), (equal, "the two are in truth equal,"))
+    seen = f"the true difference is {numbers.number(one.difference, digits=4)}, as observed,"
+    supposed = ((observed, seen), (equal, "the two are truly equal,"))
     known = [(needed, what) for needed, what in supposed if needed is not None]
     if known and all(_futile(one, needed) for needed, _ in known):
         fewest = min((needed for needed, _ in known), key=lambda needed: needed.queries or 0)
@@ -76,8 +76,8 @@ def _no_number(gate: Gate, decision: Decision, needed: Needed, inside: bool) -> 
     start = "more queries" if inside else "More queries"
     times = math.floor((needed.queries or 0) / decision.n_queries)
     return (
-        f"{start} will not settle it: {numbers.count(times)} times as many would be needed. The present ones "
-        f"show that {gate.candidate} is no worse by more than {_margin(decision)}."
+        f"{start} are not practical: {numbers.count(times)} times as many would be needed. The present "
+        f"queries show that {gate.candidate} is no worse by more than {_margin(decision)}."
     )
 
 
@@ -109,14 +109,14 @@ def _from_to(values: Sequence[int]) -> str:
 def _need(gate: Gate, decision: Decision, needed: Needed) -> str:
     chance = numbers.percent(gate.power)
     if needed.queries is None:
-        return f"there is no way to tell: {needed.note}."
+        return f"no number of queries can show it: {needed.note}."
     if _futile(decision, needed):
         return _no_number(gate, decision, needed, inside=True)
     queries = f"{numbers.count(needed.queries)} queries{_each(gate)}"
     if needed.more:
         more = numbers.count(needed.more)
         return f"it takes {queries}, {more} more than there are, to {_shown(needed)} in {chance} of samples."
-    return f"{queries} would {_shown(needed)} in {chance} of samples, and there are as many already."
+    return f"{queries} would {_shown(needed)} in {chance} of samples, and there are already enough."
 
 
 def _shown(needed: Needed) -> str:

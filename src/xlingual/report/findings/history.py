@@ -39,7 +39,9 @@ def findings(series: Series, trend: Trend) -> list[str]:
     """Return the findings of one series."""
     lines = series.overall or series.parts
     if all(len(line.points) < 2 for line in lines):
-        return [f"One record so far ({_names(series)[0]}): changes are shown from the second on."]
+        return [
+            f"There is one record so far ({_names(series)[0]}). Changes are shown from the second record on."
+        ]
     last = series.records[-1]
     news = [
         (line, line.points[-1])
@@ -66,8 +68,8 @@ def corrected(trend: Trend) -> str:
         family = ", and ".join(f"{n} {kind}" for kind, n in made.items())
         each = " for each kind" if len(made) > 1 else ""
     return (
-        f"Changes are called real after Holm's correction over {family}: where nothing changed, the chance "
-        f"that any is called so is at most {numbers.percent(trend.alpha)}{each}."
+        f"Changes are called real after Holm's correction over {family}. If nothing changed, the chance of "
+        f"any such call is at most {numbers.percent(trend.alpha)}{each}."
     )
 
 
@@ -92,7 +94,7 @@ def _last(series: Series, last: Recorded, news: Sequence[tuple[Line, Point]]) ->
             "correction)."
         )
     if len(real) > _MOST:
-        out.append(f"{len(real) - _MOST} more changed with {called(last)}: see the table.")
+        out.append(f"{len(real) - _MOST} more changed with {called(last)}; the table shows them.")
     same = [_whose(line) for line, one in news if one.change is not None and one.change.outcome == UNCHANGED]
     open_ = [(line, one.change) for line, one in news if one.change is not None and not one.change.real]
     unclear = [

@@ -43,9 +43,9 @@ def sentences(rows: Sequence[Degradation], close: float) -> list[str]:
     found = _needed(weakened, rows, close)
     for one in [one for one in known if one.kind == "shuffle"][:1]:
         left = (
-            "no agreement is left, as it should be"
+            "no agreement is left, as expected"
             if _is_open(one)
-            else "some agreement seems left, which should not be"
+            else "some agreement seems to be left, which is not expected"
         )
         found.append(f"With shuffled images {left}: {_pearson(one)}.")
     return found

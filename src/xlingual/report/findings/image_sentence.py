@@ -126,7 +126,7 @@ def _leading(head: _Headline) -> str:
     if not contains(behind.ci, 0.0):
         luck = leads.may_be_luck(row.behind for row in head.rows.values())
         real = (
-            f"but among {len(head.rows)} {ENCODER}s that may be luck"
+            f"but with {len(head.rows)} {ENCODER}s that may be luck"
             if luck
             else "so the lead is real on this data"
         )

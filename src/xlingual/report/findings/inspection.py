@@ -36,7 +36,7 @@ PAIRS = Wording(
     "text",
     "query",
     ("fails", "fail"),
-    "What happened in place of the answer",
+    "What was retrieved instead of the answer",
     {
         "near-duplicate": "found a near-duplicate of the answer",
         "hub": "found a hub",
@@ -50,7 +50,7 @@ POOL = Wording(
     "question",
     "answer",
     ("is missed", "are missed"),
-    "What stood above them",
+    "What ranked above them",
     {
         "near-duplicate": "a near-duplicate of an answer",
         "context": "another part of the same context",
@@ -88,7 +88,7 @@ def _sentences(found: Inspection, one: InspectedEncoder) -> list[str]:
     failed = f"{numbers.count(one.n_failed)} of {queries} {words.fail[one.n_failed != 1]}"
     measure = f"({TASKS[found.task].measure_name(found.measure)} {numbers.number(one.value)})"
     if words is POOL:
-        measure += f": {numbers.counted(cut_of(found), 'wrong candidate')} or more stand above"
+        measure += f": {numbers.counted(cut_of(found), 'wrong candidate')} or more rank above it"
     return [f"{failed} {measure}.", *_slices(one, words), *_kinds(one, words), *_hubs(one, words)]
 
 
@@ -99,11 +99,11 @@ def cut_of(found: Inspection) -> int:
 
 def _slices(one: InspectedEncoder, words: Wording) -> list[str]:
     if not one.n_slices:
-        return [f"No part of the {words.text}s is large enough to be compared with the rest."]
+        return [f"No slice of the {words.text}s is large enough to compare it with the rest."]
     if not one.slices:
         return [
-            f"Failures are spread: none of {numbers.counted(one.n_slices, 'slice')} of {words.text}s is "
-            "worse than the rest beyond chance."
+            f"Failures are not concentrated: none of {numbers.counted(one.n_slices, 'slice')} of "
+            f"{words.text}s is worse than the rest beyond chance."
         ]
     worst, others = one.slices[0], len(one.slices) - 1
     more = ""
@@ -150,9 +150,11 @@ def _shared(found: Inspection) -> list[str]:
         name for one in weak for name in {of.feature for each in one.slices for of in each.conditions}
     )
     common = [f"{name} ({numbers.counted(count, 'encoder')})" for name, count in features.most_common(3)]
-    said = [f"{each}; what divides them: {numbers.in_words(common)}." if common else f"{each}."]
+    said = [
+        f"{each}. These slices differ from the rest in: {numbers.in_words(common)}." if common else f"{each}."
+    ]
     first = Counter(max(one.kinds, key=lambda kind: kind.n).kind for one in found.encoders if one.n_failed)
     if first:
         kinds = [f"{words.kinds[kind]} ({count})" for kind, count in first.most_common(3)]
-        said.append(f"Their commonest kind of error: {numbers.in_words(kinds)}.")
-    return [*said, "The tables have all of them; --encoder NAME looks at one."]
+        said.append(f"Their most frequent kind of error: {numbers.in_words(kinds)}.")
+    return [*said, "The tables show all encoders; --encoder NAME shows one."]

@@ -29,10 +29,7 @@ def above_chance(column: ResultColumn, cell: ResultCell) -> bool:
 def _lead(board: Leaderboard) -> str:
     tested = [column for column in board.columns if column.tested]
     if not tested:
-        return (
-            f"Nothing can be said about which {ENCODER} is best: no column has tests of two {ENCODER}s on "
-            "the same queries."
-        )
+        return f"The best {ENCODER} is not known: no column has a test of two {ENCODER}s on the same queries."
     where = (
         "in the column that was tested" if len(tested) == 1 else f"in all {len(tested)} columns with tests"
     )
@@ -45,10 +42,10 @@ def _lead(board: Leaderboard) -> str:
     if always:
         named = numbers.in_words(always, _NAMED)
         which = "either" if len(always) == 2 else "any"
-        return f"Take {which} of {named}: no other {ENCODER} is shown to be better than these {where}."
-    choose = f"Choose by the column that is most like your data: no {ENCODER} is at the top {where}."
+        return f"Use {which} of {named}: no other {ENCODER} is shown to be better than these {where}."
+    choose = f"Choose by the column of the data that resemble yours most: no {ENCODER} is at the top {where}."
     if any({cell.encoder for cell in column.known} != set(board.encoders) for column in tested):
-        return f"{choose} Not every {ENCODER} was evaluated in each, so counts of columns cannot be compared."
+        return f"{choose} Some {ENCODER}s lack columns, so their numbers of top places cannot be compared."
     most = max(sum(name in top for top in tops) for name in board.encoders)
     often = [name for name in board.encoders if sum(name in top for top in tops) == most]
     verb, each = ("is", "") if len(often) == 1 else ("are", " each")
@@ -68,7 +65,7 @@ def _column(column: ResultColumn) -> str:
     if not column.tested:
         reason = column.untested or ""
         if len(known) == 1:
-            return f"{column.name}: {first.encoder} alone was evaluated, {value}."
+            return f"{column.name}: only {first.encoder} was evaluated, {value}."
         return words.stop(
             f"{column.name}: {first.encoder} has the best value, {value}; whether it is better than the next "
             f"one is not known: {reason}"
@@ -119,15 +116,16 @@ def ranks(cell: ResultCell) -> str:
 
 
 TERMS = {
-    "Column": "One data set, task and measure, under equal conditions: the same data, samples, images and "
-    "options. Numbers of unequal conditions are in columns of their own.",
-    "Rank": f"What tests of all pairs of {ENCODER}s in a column leave open, paired by query, corrected for "
-    "their number: 1 plus those shown to be better, up to all minus those shown to be worse.",
-    "Top": f"No other {ENCODER} in the column is shown to be better. Several can share the top; the order "
-    "among them is not known.",
-    "Missing": f"A cell with a dash: the {ENCODER} was not evaluated there; no other number stands for it.",
-    "Mean": f"Each column counts alike. Only {ENCODER}s with a value in every column have one, since means "
-    "over different columns mislead.",
+    "Column": "One data set, task and measure under equal conditions: the same data, samples, images and "
+    "options. Numbers under other conditions are in separate columns.",
+    "Rank": f"The possible ranks after tests of all pairs of {ENCODER}s in a column (paired by query, "
+    f"corrected for their number). The best possible rank is 1 plus the number of {ENCODER}s shown "
+    f"to be better. The worst is the number of {ENCODER}s minus those shown to be worse.",
+    "Top": f"No other {ENCODER} in the column is shown to be better. Several {ENCODER}s can share the top; "
+    "their order is not known.",
+    "Missing": f"A dash means that the {ENCODER} was not evaluated there. No number replaces it.",
+    "Mean": f"Each column has equal weight. Only {ENCODER}s with a value in every column have a mean, since "
+    "means over different columns mislead.",
 }
 
 

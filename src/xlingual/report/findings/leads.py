@@ -28,7 +28,7 @@ def lead(leader: BoardRow, found: Sequence[BoardRow], name: str, where: str) -> 
         return f"{head}, but is not distinguishable from {_level(level)}{_next(behind)}"
     if behind:
         real = (
-            f"but among {len(found)} {ENCODER}s that may be luck"
+            f"but with {len(found)} {ENCODER}s that may be luck"
             if may_be_luck(row.behind for row in found)
             else "so the lead is real on this data"
         )
@@ -81,21 +81,24 @@ def position(leader: BoardRow) -> list[str]:
     oracle = numbers.number(leader.oracle, leader.measure, error=leader.oracle_error)
     share = leader.normalized_text
     if leader.at_chance:  # others are above: its own sentence follows
-        return [f"Images alone reach {oracle}."] if leader.oracle is not None else []
+        return [f"The oracle (images alone) reaches {oracle}."] if leader.oracle is not None else []
     if leader.oracle is None:
         meaning = ": no relation between texts and images" if leader.measure == "CORR" else ""
         return [f"Chance on this data is {chance}{meaning}."]
     if leader.normalized is None:
         reason = f"; {leader.note}" if leader.note else ""
-        return [words.stop(f"Chance is {chance} and images alone reach {oracle}{reason}")]
+        return [words.stop(f"Chance is {chance} and the oracle (images alone) reaches {oracle}{reason}")]
     if share == numbers.MISSING:  # not even tens of per cent are known
-        unknown = "how much of that way it closes is not known, the search is too far off"
-        return [f"Chance is {chance} and images alone reach {oracle}; {unknown}."]
+        unknown = "the share of that way that it closes is not known, because the search is too inexact"
+        return [f"Chance is {chance} and the oracle (images alone) reaches {oracle}; {unknown}."]
     if leader.normalized - (leader.normalized_error or 0.0) > 1:
-        return [f"That is beyond what images alone can tell: {share} of the way from {chance} to {oracle}."]
+        return [
+            f"That is above the oracle (images alone): {share} of the way from chance ({chance}) to the "
+            f"oracle ({oracle})."
+        ]
     if leader.normalized < 0:
-        return [f"That is not above chance ({chance}); images alone reach {oracle}."]
-    return [f"It closes {share} of the way from chance ({chance}) to what images alone can tell ({oracle})."]
+        return [f"That is not above chance ({chance}); the oracle (images alone) reaches {oracle}."]
+    return [f"It closes {share} of the way from chance ({chance}) to the oracle, images alone ({oracle})."]
 
 
 def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
@@ -112,12 +115,14 @@ def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, boo
     names, n = named("trained_on_images")
     if n:
         others = " and the others were not, as far as is known" if n < len(found) else ""
-        why = "this measure rewards knowing what images look like, whether or not translations are found"
+        why = "this measure rewards knowledge of how images look, even if translations are not found"
         sentences.append(f"{names} {'was' if n == 1 else 'were'} trained on images{others}: {why}. {_TRUTH}")
     names, n = named("fitted_transform")
     if n and len(found) > 1:
         was = f"{names} {'was' if n == 1 else 'were'} fitted on top of another {ENCODER}"
-        sentences.append(f"{was}: what that repairs (language offsets, hubs) need not show here. {_TRUTH}")
+        sentences.append(
+            f"{was}: this measure may not show what it repairs (language offsets, hubs). {_TRUTH}"
+        )
     return sentences
 
 

@@ -32,8 +32,8 @@ def findings(study: MlmmeStudy) -> list[str]:
         found += _of_reranking(study.reranking)
     if study.n_trainings == 1:
         found.append(
-            "Each model was trained once: a difference may owe to the luck of that training, which intervals "
-            "and tests do not cover. Several trainings show it (--trainings 3)."
+            "Each model was trained once. A difference may be luck of that training, which intervals and "
+            "tests do not cover. Train several times to see it (--trainings 3)."
         )
     return found
 
@@ -130,7 +130,7 @@ def _of_similarity(study: MlmmeStudy, found: Similarity) -> list[str]:
             value, shown = models[best].value, numbers.number(trivial[other].value)
             level = "above" if value > trivial[other].value else "below"
             level = level if numbers.number(value) != shown else "level with"
-            text += f"; it is {level} {marked(other)}, which knows no meaning ({shown})"
+            text += f"; it is {level} {marked(other)}, which uses no meaning ({shown})"
         sentences.append(f"{text}.")
     return sentences
 

@@ -92,7 +92,7 @@ def bias(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
         case ["below"]:
             head = f"{name} prefers other languages to the question's own"
         case ["holds"]:
-            head = f"{name} has no bias towards the question's own language that these data can show"
+            head = f"{name} is not shown to be biased towards the question's own language"
         case []:
             head = f"Whether {name} prefers the question's own language is not known without an interval"
         case _:
@@ -123,8 +123,8 @@ def misaligned(every: Sequence[EncoderViews]) -> list[str]:
     if not shown:
         return []
     return [
-        "More often than not, a wrong candidate in the question's language comes before an answer in "
-        f"another: strong alignment is below {EVEN:g} for {numbers.in_words(shown)}."
+        "Wrong candidates in the question's language usually rank above answers in another language: strong "
+        f"alignment is below {EVEN:g} for {numbers.in_words(shown)}."
     ]
 
 
@@ -165,9 +165,9 @@ def order(every: Sequence[EncoderViews]) -> list[str]:
         ]
     doubt = ": a difference that may be noise" if _alike(one, (ALONE,), other, (ALONE,)) else ""
     return [
-        f"The order changes where the pool holds the question's language only: there {one.row.encoder} is "
-        f"first with {value} on average, before {other.row.encoder} with {other_value}{doubt}; over all "
-        f"languages it is {ordinal(ranks[first][1])} of {len(ranks)}."
+        f"The order changes if the pool holds only the question's language: there {one.row.encoder} is first "
+        f"with {value} on average, before {other.row.encoder} with {other_value}{doubt}; over all languages "
+        f"it is {ordinal(ranks[first][1])} of {len(ranks)}."
     ]
 
 
@@ -204,8 +204,8 @@ def hardest(best: EncoderViews) -> list[str]:
         low = ("one_target", ends[0])
         question, _, answer = ends[0].partition("->")
         sentences.append(
-            f"With a single answer in the pool, hardest is a question in {named(question)} with its answer "
-            f"in {named(answer)}: {numbers.finely(best.number(*low), best.interval(*low))}."
+            f"With a single answer in the pool, the hardest case is a question in {named(question)} with its "
+            f"answer in {named(answer)}: {numbers.finely(best.number(*low), best.interval(*low))}."
         )
     return sentences
 
@@ -231,7 +231,7 @@ def shares(best: EncoderViews) -> list[str]:
         often = [f"{named(name)} comes {times(foreign[name])} times" for name in (*over, *under)]
         parts.append(f"of the other languages, {numbers.in_words(often)} as often as the average one")
     text = f"Among the {numbers.count(int(best.number('top') or 100))} best candidates of a question"
-    return [f"{text}, {'; '.join(parts)} (1 would be no bias)."] if parts else []
+    return [f"{text}, {'; '.join(parts)} (1 means no bias)."] if parts else []
 
 
 def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, float]:
@@ -260,9 +260,9 @@ def own_first(best: EncoderViews) -> list[str]:
         return []
     right, foreign, wrong = (share(value).text for value in kinds)
     return [
-        f"Where only answers in the question's language count, {best.row.encoder} puts one first for "
-        f"{right} of the questions, a right one in another language for {foreign}, "
-        f"and a wrong one in the question's language for {wrong}."
+        f"If only answers in the question's language count, the first candidate of {best.row.encoder} is "
+        f"such an answer for {right} of the questions, a right answer in another language for {foreign}, and "
+        f"a wrong candidate in the question's language for {wrong}."
     ]
 
 

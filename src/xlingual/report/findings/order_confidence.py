@@ -13,9 +13,9 @@ from xlingual.results.order_confidence import OrderConfidence, OrderedPair
 TASK = "backretrieval"
 _NAMED = 3
 KINDS = {  # made-up encoders of the benchmark, in words
-    "look, noise 0.5": "knows what images look like, and no meaning",
+    "look, noise 0.5": "knows how images look, but no meaning",
     "look, noise 0.75": "the same, with more noise",
-    "hash": "finds exact matches, and nothing near them",
+    "hash": "finds exact matches, but no near ones",
     "best and hash": "a good one joined with exact matches",
     "topics of images": "knows one of sixty topics of images",
     "topics of texts": "knows one of sixty topics of texts",
@@ -46,14 +46,14 @@ def sentences(run: Results) -> list[str]:
     if found is None:
         return []
     if found.note is not None:
-        return [f"How likely this order is that of true retrieval is not said: {found.note}."]
+        return [f"The probability that this order is that of true retrieval is not known: {found.note}."]
     leader = found.pairs[0].ahead
     own = [pair for pair in found.pairs if pair.ahead == leader]
     return [" ".join([_first(own[0]), *_others(own[1:])])]
 
 
 def _first(pair: OrderedPair) -> str:
-    order = f"By true retrieval {pair.ahead} before {pair.behind}"
+    order = f"Predicted order by true retrieval: {pair.ahead} before {pair.behind}"
     if pair.right is not None:
         return f"{order}: right in about {pair.right} of 10 such cases."
     if pair.ci is None:
@@ -83,9 +83,10 @@ def basis(found: OrderConfidence) -> list[str]:
     from_what = numbers.in_words(found.basis.data_sets)
     return [
         f"“Such cases” are pairs of {ENCODER}s on {len(found.basis.data_sets)} data sets with translations "
-        f"({from_what}), with as sure a gap of BkR and of SIM and as much above chance. Each data set was "
-        f"judged by a model that saw neither it nor {ENCODER}s of these kinds; cases whose true order is not "
-        "known are left out. A figure is given only where the data sets agree.",
-        f"It is no test of your {ENCODER}s: of other data, and other kinds, nothing is known. “Not known” "
-        "means that such orders were right too unevenly on these data sets, or hardly more often than not.",
+        f"({from_what}), with equally certain gaps in BkR and SIM, equally far above chance. The model that "
+        f"predicted a data set was fitted without that data set and without {ENCODER}s of these kinds. Cases "
+        "with an unknown true order are left out. A figure is given only if the data sets agree.",
+        f"This is not a test of your {ENCODER}s. It may not hold for other data or other kinds of "
+        f"{ENCODER}s. “Not known” means that such orders were right about half of the time, or too unevenly "
+        "over these data sets.",
     ]

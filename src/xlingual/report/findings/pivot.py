@@ -36,10 +36,10 @@ def label(change: PivotChange) -> str:
 
 def _unchanged(found: Pivot) -> str:
     if found.given:
-        return f"No map was asked for: {found.encoder} stays as it is."
+        return f"No map was requested: {found.encoder} is unchanged."
     return (
         f"No change: of {numbers.counted(len(found.tried) - 1, 'map')} none is shown to rank image pairs of "
-        f"other items better than {found.encoder} as it is. It stays as it is."
+        f"other items better than the unchanged {found.encoder}. The encoder stays unchanged."
     )
 
 
@@ -48,7 +48,7 @@ def _verdict(found: Pivot) -> str:
     begun = f"{words[0].upper()}{words[1:]}, {'as asked' if found.given else 'chosen by images alone'},"
     change = found.main
     if change is None or found.outcome == UNTESTED:
-        return f"{begun} is written. Whether search gets better is not known: nothing was tested."
+        return f"{begun} is written. Whether it improves search is not known: there was no test."
     said = {BETTER: "makes search better", UNDECIDED: "is not shown to help"}.get(
         found.outcome, "makes search worse"
     )
@@ -119,7 +119,8 @@ def _within(found: Pivot) -> str:
         f"({named(most.language)}) stay"
     )
     return (
-        f"Within languages it changes {cost}: of the 10 nearest texts of a text in its own language, {stay}."
+        f"Within languages it changes {cost}: among the 10 nearest texts of a text in its own language, "
+        f"{stay}."
     )
 
 
@@ -130,8 +131,8 @@ def _curve(found: Pivot) -> str:
         return ""
     values = ", ".join(f"{numbers.number(value)} with {numbers.count(items)}" for items, value in known)
     gained = known[-1][1] - known[-2][1]
-    more = "more would help" if gained > _MORE else "more would help little"
-    return f"By the number of items that it is fitted on: {values}. Of the same kind of data {more}."
+    more = "would help" if gained > _MORE else "would help little"
+    return f"By the number of items that it is fitted on: {values}. More data of this kind: {more}."
 
 
 def _pairs(found: Pivot) -> str:

@@ -44,17 +44,16 @@ def _all_equal(found: Repair) -> str:
     of = numbers.counted(found.choose.questions, "question")
     too = "easy" if found.tried[0].value == 1 else "hard"
     return (
-        f"These data cannot tell repairs apart: all {len(found.tried) - 1} that were tried, and "
-        f"{found.encoder} as it is, have {found.criterion} {value} over the {of} that the choice goes "
-        f"by. They are too few, or too {too}: take more data, with more candidates."
+        f"These data cannot compare repairs: all {len(found.tried) - 1} repairs and the unchanged "
+        f"{found.encoder} have {found.criterion} {value} over the {of} for choosing. These are too few, or "
+        f"too {too}: use more data, with more candidates."
     )
 
 
 def _unchanged(found: Repair) -> str:
     return (
-        f"Nothing does better than {found.encoder} as it is, of {len(found.tried) - 1} repairs that were "
-        f"tried: {found.criterion} {numbers.number(found.whole.before)} over {_tested(found)}. Leave it as "
-        "it is."
+        f"None of {len(found.tried) - 1} repairs is better than the unchanged {found.encoder}: "
+        f"{found.criterion} {numbers.number(found.whole.before)} over {_tested(found)}. Do not repair it."
     )
 
 
@@ -64,7 +63,7 @@ def _verdict(found: Repair) -> str:
     by = _by(whole)
     said = {
         BETTER: f"{_begun(found)} makes {found.encoder} better",
-        UNDECIDED: f"{_begun(found)} was chosen for {found.encoder}; the test does not show that it helps",
+        UNDECIDED: f"{_begun(found)} was chosen for {found.encoder}, but no benefit is shown by the test",
     }.get(found.outcome, f"{_begun(found)} was chosen for {found.encoder}, and makes it worse")
     ending = {
         BETTER: "The interval excludes zero.",
@@ -120,8 +119,8 @@ def _pairs(found: Repair) -> str | None:
 def _one_language(pairs: Sequence[Change]) -> Iterator[str]:
     """Yield the languages whose answers, or questions, lose in every pair, and are shown to in some."""
     for side, sentence in (
-        ("target", "Answers in {} are found less well by questions in every language"),
-        ("source", "Questions in {} find answers in every language less well"),
+        ("target", "Retrieval of answers in {} is worse for questions in every language"),
+        ("source", "Questions in {} have worse retrieval of answers in every language"),
     ):
         for tag in dict.fromkeys(getattr(one, side) for one in pairs):
             own = [one for one in pairs if getattr(one, side) == tag]
@@ -136,7 +135,7 @@ def _monolingual(found: Repair) -> str | None:
     _, lose = shown(found.monolingual)
     least, most = (pick(one.difference for one in found.monolingual) for pick in (min, max))
     worst = min(found.monolingual, key=lambda one: one.difference)
-    begun = "A search in one language alone is measured apart, without candidates of other languages:"
+    begun = "Search in one language is measured separately, without candidates of other languages:"
     if not lose:
         span = f"{numbers.signed(least)} to {numbers.signed(most)}"
         return f"{begun} no language is shown to lose there ({span})."

@@ -120,8 +120,8 @@ def _dropped(run: Results) -> list[str]:
     if not total or left_out <= MANY_DROPPED * total:
         return []
     return [
-        f"{left_out:,} of {total:,} texts ({numbers.percent(left_out / total)}) took no part; the numbers "
-        "are about the others only, and the warnings say why."
+        f"{left_out:,} of {total:,} texts ({numbers.percent(left_out / total)}) were not evaluated; the "
+        "numbers are for the others only, and the warnings say why."
     ]
 
 
@@ -157,9 +157,8 @@ def _not_paired(runs: Sequence[Results], task: str, places: list[int]) -> str:
     if leaders.unit(runs) == "pool":
         which = numbers.in_words([names[place - 1] for place in places])
     text = (
-        f"{which} were evaluated apart, so their {ENCODER}s "
-        "cannot be compared query by query: no difference between runs has an interval. "
-        "Evaluate them together to get one."
+        f"{which} were evaluated separately, so their {ENCODER}s cannot be compared query by query, and "
+        "their differences have no interval. Evaluate them together to get intervals."
     )
     unequal = conditions.unequal([runs[place - 1] for place in places], task)
     if unequal:

@@ -22,7 +22,9 @@ def sentences(request: Mapping[str, Any], samples: Iterable[str]) -> list[str]:
     if not (request.get("or_fewer") and sizes and isinstance(wanted, int) and sizes[0] < wanted):
         return []
     found = numbers.span(sizes)
-    return [f"Fewer items than the {numbers.count(wanted)} asked for: N = {found} for each side."]
+    return [
+        f"The data have fewer items than the requested {numbers.count(wanted)}: N = {found} for each side."
+    ]
 
 
 def _paper(request: Mapping[str, Any], sizes: list[int]) -> str:
@@ -38,7 +40,7 @@ def _paper(request: Mapping[str, Any], sizes: list[int]) -> str:
     if sizes and sizes[0] < wanted and request.get("sample_size") == wanted:
         text += f" The data have no more items; the paper's N is {numbers.count(wanted)}, for IKEA 1,500."
     changed = _changed(request)
-    return f"{text} Other than in the paper: {numbers.in_words(changed)}." if changed else text
+    return f"{text} Differences from the paper: {numbers.in_words(changed)}." if changed else text
 
 
 def _changed(request: Mapping[str, Any]) -> list[str]:

@@ -40,7 +40,7 @@ class Grid:
 
     @property
     def reference(self) -> str | None:
-        """The encoder that the others are compared with."""
+        """The encoder to compare the others with."""
         return next((gap.baseline for gap in self.gaps.values()), None)
 
     @property

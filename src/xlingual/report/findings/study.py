@@ -15,7 +15,9 @@ from xlingual.results.study import PairDifference, StudyAnalysis, WithBkr
 
 MOST_PAIRS = 6  # named in one sentence
 MOST_WITH_BKR = 3
-_NOT_EQUAL = " That is not the same as equal: the interval says how large a difference may still be."
+_NOT_EQUAL = (
+    " That does not mean that they are equal: the interval shows how large a difference is still possible."
+)
 
 
 def findings(analysis: StudyAnalysis) -> list[str]:
@@ -90,8 +92,8 @@ def _at_odds(pair: PairDifference) -> str:
     if ci is None or (ci.low <= 1 <= ci.high) == open_(pair):
         return ""
     if open_(pair):
-        return " The interval leaves 1 out, but the test, which decides, does not find a difference."
-    return " The interval holds 1, but the test, which decides, finds a difference."
+        return " The interval excludes 1, but the test finds no difference, and the test decides."
+    return " The interval contains 1, but the test finds a difference, and the test decides."
 
 
 def _scores(analysis: StudyAnalysis, pair: PairDifference) -> str:
@@ -137,7 +139,7 @@ def _shown_to_differ(pairs: Sequence[PairDifference]) -> list[str]:
     shown, rest = ([pair for pair in pairs if open_(pair) is left] for left in (False, True))
     corrected = f" p is corrected for {len(pairs)} pairs; intervals are not." if len(pairs) > 1 else ""
     if rest and not shown:
-        return [f"No two of them are shown to differ: {_listed(rest)}.{corrected}"]
+        return [f"No difference between two systems is shown: {_listed(rest)}.{corrected}"]
     sentences = [f"Shown to differ: {_listed(shown)}.{corrected}"] if shown else []
     return sentences + ([f"Not shown to differ: {_listed(rest)}."] if rest else [])
 

@@ -74,15 +74,15 @@ def raters(analysis: StudyAnalysis) -> str:
     """Return which queries and raters the intervals hold for."""
     if analysis.n_raters == 1:
         return (
-            "All scores come from one rater. The intervals say where the numbers would land for other "
-            "queries judged by this rater; other people may judge otherwise. The 2.3 times in the "
-            "Backretrieval paper rests on one volunteer and 20 queries, too."
+            "All scores come from one rater. The intervals are for other queries with this rater; other "
+            "people may rate differently. The 2.3 times in the Backretrieval paper rests on one volunteer "
+            "and 20 queries, too."
         )
     if not analysis.raters_resampled:
         few = f" since fewer than {FEW_RATERS} say" if analysis.n_raters < FEW_RATERS else " as these say"
         return (
-            f"The intervals are about these {analysis.n_raters} raters: they say where the numbers would "
-            f"land for other queries. Raters were not resampled,{few} too little about other people."
+            f"The intervals are about these {analysis.n_raters} raters: they show how the numbers may vary "
+            f"with other queries. Raters were not resampled,{few} too little about other people."
         )
     return "The intervals hold for other queries and other raters: both were resampled."
 
@@ -96,8 +96,8 @@ def agreement(analysis: StudyAnalysis) -> str:
         return f"How far raters agree is not known{_why(found.note)}"
     return (
         f"{degree(found)} (Krippendorff's alpha {amount(found.alpha, found.ci)}; 1 is perfect agreement, 0 "
-        "what luck gives). Disagreement makes a difference harder to see; it favours no system, since nobody "
-        "knew which one made what."
+        "what luck gives). Disagreement makes a difference harder to detect. It favours no system, since "
+        "raters did not know which system made which suggestion."
     )
 
 
@@ -142,8 +142,8 @@ def unfinished(analysis: StudyAnalysis) -> str:
         parts += [one.partition(":")[0] for one in analysis.warnings if OF_PLANNED in one]
     left_out = [f" {quoted(one)}" for one in analysis.warnings if one.startswith(LEFT_OUT)]
     luck = (
-        "; who looks before the end and stops at the first difference finds too many by luck, which planned "
-        "looks correct for"
+        "; stopping at the first difference before the end finds too many differences by luck; planned "
+        "looks correct for this"
     )
     found = f"{' and '.join(parts)}{'' if analysis.looks else luck}.{''.join(left_out)}"
     return f"The study is not finished: {found}" if parts else ""

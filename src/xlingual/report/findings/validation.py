@@ -16,20 +16,19 @@ from xlingual.results.validation import COEFFICIENTS, MEASURES, PairValidation, 
 CLOSE = 0.8  # a coefficient whose whole interval lies above it is called close agreement
 ALPHA = 0.05
 MONTE_CARLO = (
-    "The standard error over seeds is Monte Carlo error only: it says how well the mean over these divisions "
-    "of the data is known, not how far it would move for other encoders or other items. "
-    "The intervals say that."
+    "The standard error over seeds is Monte Carlo error only: it is the uncertainty of the mean over these "
+    "divisions of the data, not over other encoders or other items. The intervals show the latter."
 )
 _OVER_ALL = {
     "close": "BkR tracks true retrieval (XLR) closely",
-    "positive": "BkR agrees with true retrieval (XLR), how closely is uncertain,",
-    "against": "BkR goes against true retrieval (XLR)",
+    "positive": "BkR agrees with true retrieval (XLR), but how closely is uncertain,",
+    "against": "BkR disagrees with true retrieval (XLR)",
     "open": "Cannot tell whether BkR tracks true retrieval (XLR), since an interval contains zero,",
 }
 _OVER_PART = {
     "close": "BkR agrees with XLR closely",
-    "positive": "BkR agrees with XLR, how closely is uncertain",
-    "against": "BkR goes against XLR",
+    "positive": "BkR agrees with XLR, but how closely is uncertain",
+    "against": "BkR disagrees with XLR",
     "open": "whether BkR agrees with XLR is not known",
 }
 _RIVALS = [name for name in MEASURES if name != "BkR"]
@@ -145,7 +144,7 @@ def _over_seeds(pair: PairValidation) -> list[str]:
         return []
     size = f"N = {numbers.count(pair.n_source)}, K/N = {share_text(pair.k, pair.n_source)}"
     if pair.n_seeds == 1:
-        return [f"It rests on one seed ({size}): how far the division of the data moves it is not known."]
+        return [f"It is from one seed ({size}), so its variation over divisions of the data is not known."]
     spread = f"(mean ± standard deviation over {pair.n_seeds} seeds, {size})"
     return [f"Seed by seed it is {numbers.in_words(values)} {spread}."]
 

@@ -25,7 +25,7 @@ def findings(table: ValidationTable) -> list[str]:
         *(_best(table, kind) for kind in COEFFICIENTS),
         *(_rival(table, contrast) for contrast in reversed(CONTRASTS)),
         f"{MONTE_CARLO} Differences are tested row by row, over families of encoders and items; the mean "
-        "over rows has no test, since its unit is the data set, and these are few.",
+        "over rows has no test, since its unit is the data set, and there are few data sets.",
     ]
 
 

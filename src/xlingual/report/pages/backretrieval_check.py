@@ -23,9 +23,10 @@ from xlingual.results.backretrieval_check import (
 
 _SHOWN = 6  # language pairs, and languages, in a table
 _ABOUT = (
-    "Room: what images alone can tell (oracle) less chance, with its standard error. Neighbours: share of "
-    "images with a neighbour nearer than chance. To see: queries that show an encoder above chance which "
-    "closes 10 % of the way; apart: that show two encoders apart which differ by that."
+    "Room: the oracle (images alone) minus chance, with its standard error. Neighbours: share of images "
+    "with a neighbour nearer than chance. To see: number of queries that show an encoder to be above chance "
+    "if it closes 10 % of the way to the oracle. Apart: number of queries that show a difference of that "
+    "size between two encoders."
 )
 _REMEDIES = {
     FEW_IMAGES: "give more items, or a smaller --k",
@@ -33,7 +34,7 @@ _REMEDIES = {
     NO_NEIGHBOURS: "try another image encoder",
     NO_ROOM: "try another image encoder",
     FEW_QUERIES: "give more items",
-    UNRELATED: "see whether images stand in the rows of their texts",
+    UNRELATED: "check that each image is in the row of its text",
 }
 
 
@@ -41,7 +42,7 @@ def page(found: BackretrievalCheck, *, title: str | None = None) -> Page:
     """Return the page of a check."""
     return Page(
         kind="check",
-        title=title or "Can Backretrieval tell something on these data?",
+        title=title or "Can Backretrieval separate text encoders on these data?",
         verdict=[Finding(sentences(found))],
         sections=[Section("", blocks(found))],
         facts=[("image encoder", found.image_encoder), *numbers.facts((found.n_images, "image", "images"))],
@@ -65,8 +66,8 @@ def sentences(found: BackretrievalCheck) -> list[str]:
     unrelated = [one.language for one in found.languages if not one.related]
     if unrelated and UNRELATED not in found.reasons:
         said.append(
-            f"In {numbers.in_words(unrelated)} texts that are spelt alike are not shown to have images that "
-            "are alike: look at some rows."
+            f"In {numbers.in_words(unrelated)}, texts with similar spelling are not shown to have similar "
+            "images: look at some rows."
         )
     if found.one_language:
         said.append(
@@ -82,7 +83,7 @@ def _lead(found: BackretrievalCheck, bad: Sequence[PairImages]) -> Iterator[str]
     """Yield the answer, and what to do where it is no."""
     reasons = [reason for reason in REASONS if reason in found.reasons]
     if not reasons and not bad:
-        yield "Yes: Backretrieval can tell text encoders apart on these data, as far as images can show."
+        yield "Yes: Backretrieval can separate text encoders on these data, as far as images can show."
         return
     if not reasons:
         reasons = [one for one in REASONS if any(one in pair.reasons for pair in bad)]
@@ -90,9 +91,9 @@ def _lead(found: BackretrievalCheck, bad: Sequence[PairImages]) -> Iterator[str]
         reasons += [one for one in REASONS if all(one in pair.reasons for pair in bad) and one not in reasons]
     if found.can_tell:
         named = numbers.in_words([_name(pair) for pair in bad], 3)
-        yield f"For {len(bad)} of {len(found.pairs)} language pairs no: {named}. For the others yes."
+        yield f"Not for {len(bad)} of {len(found.pairs)} language pairs: {named}. Yes for the others."
     else:
-        yield "No: Backretrieval can tell nothing about text encoders on these data."
+        yield "No: Backretrieval cannot separate text encoders on these data."
     worst = bad[0] if bad else found.pairs[0]
     yield from (words.stop(_why(reason, found, bad) or _why(reason, found, [worst])) for reason in reasons)
     does = list(dict.fromkeys(_REMEDIES[reason] for reason in reasons))
@@ -133,21 +134,21 @@ def _why(reason: str, found: BackretrievalCheck, bad: Sequence[PairImages]) -> s
             )
         case "no room" if pair is not None:
             return (
-                f"What images alone can tell ({numbers.number(pair.oracle)}) is within 3 standard errors of "
+                f"The oracle (images alone, {numbers.number(pair.oracle)}) is within 3 standard errors of "
                 f"chance ({numbers.mark(pair.chance or 0.0)}) for {_name(pair)}"
             )
         case "few queries" if pair is not None:
             if pair.queries_needed is None:
-                return "No number of queries would tell an encoder from chance"
+                return "No number of queries would show an encoder to be above chance"
             return (
-                f"{_name(pair)} has {numbers.counted(pair.n_queries, 'query', 'queries')}; it takes "
-                f"{numbers.count(pair.queries_needed)} to tell an encoder from chance that closes 10 % of "
-                "the way"
+                f"{_name(pair)} has {numbers.counted(pair.n_queries, 'query', 'queries')}; "
+                f"{numbers.count(pair.queries_needed)} are needed to show that an encoder is above chance if "
+                "it closes 10 % of the way"
             )
         case "texts unrelated to images":
             return (
-                "Texts of one language that are spelt alike have images that are no more alike than any two, "
-                "in any language"
+                "In every language, texts with similar spelling have images that are no more similar than "
+                "two random images"
             )
     return ""
 
@@ -155,19 +156,23 @@ def _why(reason: str, found: BackretrievalCheck, bad: Sequence[PairImages]) -> s
 def _of_pair(pair: PairImages, found: BackretrievalCheck) -> Iterator[str]:
     """Yield what the images of the pair that tells least say."""
     seen = {(one.oracle, one.neighbours, one.n_queries) for one in found.pairs}
-    where = f" ({_name(pair)}, which tells least)" if len(seen) > 1 else ""
+    where = f" ({_name(pair)}, the weakest pair)" if len(seen) > 1 else ""
     yield (
-        f"Images alone reach R@{found.k} {numbers.with_interval(pair.oracle, pair.oracle_ci)}, chance is "
+        f"The oracle (images alone) reaches R@{found.k} "
+        f"{numbers.with_interval(pair.oracle, pair.oracle_ci)}, chance is "
         f"{numbers.mark(pair.chance or 0.0)}{where}; {numbers.percent(pair.neighbours)} of the images have a "
         "neighbour nearer than chance."
     )
     if pair.queries_needed is not None:
         apart = ""
         if pair.queries_apart is not None:
-            apart = f", and two encoders apart that differ by that with {numbers.count(pair.queries_apart)}"
+            apart = (
+                ", and a difference of that size between two encoders with "
+                f"{numbers.count(pair.queries_apart)}"
+            )
         yield (
-            "An encoder that closes 10 % of the way from chance to there is told from chance with "
-            f"{numbers.counted(pair.queries_needed, 'query', 'queries')}{apart}; there are "
+            "An encoder that closes 10 % of the way from chance to the oracle is shown to be above chance "
+            f"with {numbers.counted(pair.queries_needed, 'query', 'queries')}{apart}; there are "
             f"{numbers.count(pair.n_queries)}."
         )
 
@@ -188,7 +193,7 @@ def blocks(found: BackretrievalCheck) -> list[Block]:
 
 def _pairs(found: BackretrievalCheck) -> Table:
     of = len(found.pairs)
-    least = f", the {_SHOWN} that tell least of {of}" if of > _SHOWN else ""
+    least = f", the {_SHOWN} weakest of {of}" if of > _SHOWN else ""
     heads = ("", "images", "queries", "chance", "oracle", "room", "neighbours", "to see", "apart", "tells")
     rows = [
         (
@@ -206,7 +211,11 @@ def _pairs(found: BackretrievalCheck) -> Table:
         for pair in found.pairs[:_SHOWN]
     ]
     return Table.of_texts(
-        f"what images can tell{least}", heads, rows, where="both", looks=narrower("apart", "room", "chance")
+        f"Backretrieval by images alone{least}",
+        heads,
+        rows,
+        where="both",
+        looks=narrower("apart", "room", "chance"),
     )
 
 
@@ -237,4 +246,6 @@ def _languages(found: BackretrievalCheck) -> Table:
         for one in least[:_SHOWN]
     ]
     heads = ("language", "queries", f"R@{found.k} by spelling", "chance", "above chance")
-    return Table.of_texts(f"are texts that are spelt alike about like images?{of}", heads, rows, where="both")
+    return Table.of_texts(
+        f"do texts with similar spelling have similar images?{of}", heads, rows, where="both"
+    )

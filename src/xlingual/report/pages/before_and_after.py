@@ -16,8 +16,8 @@ from xlingual.results.repair import BeforeAndAfter
 from xlingual.tasks import task_of
 
 _ABOUT = (
-    "The encoder as it is and the repaired one, by questions and candidates that took no part in the choice. "
-    "These are the figures of the evaluation of a multilingual pool."
+    "The unchanged and the repaired encoder, on questions and candidates that were not used for the choice. "
+    "The plots are those of the evaluation of a multilingual pool."
 )
 
 

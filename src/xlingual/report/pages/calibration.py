@@ -16,8 +16,8 @@ _LEFT_OUT = {  # explanations of those that may be misread
     "data": "all language pairs of one data set, estimated from the other data sets",
 }
 TERMS = {
-    "Estimated XLR": "The true cross-lingual retrieval that a value of Backretrieval (BkR) corresponds to "
-    "in the validations. It holds for equal conditions only.",
+    "Estimated XLR": "The true cross-lingual retrieval that corresponds to a value of Backretrieval (BkR) "
+    "in the validations. It is valid only under equal conditions.",
     "Error": "The mean absolute difference of estimated and true XLR, for what was left out of the fit: an "
     "encoder, a family of encoders, a direction, a language pair, or a whole data set.",
     "More": "How much larger the error of a plainer fit is than that of the calibration, on the same "

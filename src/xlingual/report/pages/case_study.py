@@ -22,22 +22,22 @@ from xlingual.results.case_study import BASE, CONTROL, TRAINED, CaseStudy, Model
 from xlingual.results.comparison import NO_DIFFERENCE
 
 TERMS = {
-    "Triplet": "Two dense layers over the base's frozen vectors of title and body, trained so that a body "
-    "lies nearer to its own title than to another one. It is given no matching texts across "
-    "languages.",
-    "TripletXL": "Triplet, with a penalty where a text lies nearer to its neighbours in its own language "
-    "than to those in others.",
-    "Control": "The base's vectors of title and body side by side, scaled as Triplet's are, with nothing "
-    "trained. Triplet reads title and body apart and the base reads the whole text, so a gain over the base "
-    "comes from training only as far as it is a gain over the control too.",
-    "Worst pairs": "The language pairs with Triplet's lowest values. A pair that is chosen for being low "
-    "comes out higher when it is measured again, with any model (regression to the mean). So the "
-    "difference on them is taken on queries that did not choose them: each half of the queries is judged on "
-    "the pairs that the other half names. With several trainings, each is judged on pairs that the others "
-    "name. The figure follows the worst pairs over all queries, or those that --annotate names.",
-    "Interval": "Where the number would land for another sample of the same size from the same source and, "
-    "with several trainings, for other trainings. It is not widened for the number of questions; the "
-    "adjusted p is corrected for it (Holm).",
+    "Triplet": "Two dense layers on the base's frozen vectors of title and body. Training brings a body "
+    "nearer to its own title than to other titles. No matching texts across languages are used.",
+    "TripletXL": "Triplet with a penalty for texts that are nearer to neighbours in their own language than "
+    "to neighbours in other languages.",
+    "Control": "The base's vectors of title and body, concatenated and scaled as in Triplet, without "
+    "training. Triplet reads title and body separately, but the base reads the whole text. So a "
+    "gain over the base comes from training only if it is also a gain over the control.",
+    "Worst pairs": "The language pairs with Triplet's lowest values. A pair that was chosen for a low value "
+    "has a higher value when it is measured again, with any model (regression to the mean). "
+    "So the difference on these pairs is measured on queries that did not choose them: one "
+    "half of the queries chooses the pairs, the other half measures them, and the reverse. "
+    "With several trainings, each training is measured on pairs that the others chose. The "
+    "figure highlights the worst pairs over all queries, or those of --annotate.",
+    "Interval": "The range of values for another sample of the same size from the same source and, with "
+    "several trainings, for other trainings. The interval is not corrected for the number of "
+    "questions; the adjusted p is (Holm).",
 }
 _PIVOT = {
     "Image pivot": "A linear map of the base's vectors for each language, fitted on texts whose images are "
@@ -63,7 +63,7 @@ def page(study: CaseStudy, *, title: str | None = None, emphasis: Emphasis = NON
         (study.n_trainings, "training of each", "trainings of each"),
     )
     terms = TERMS if study.pivot is None else TERMS | _PIVOT
-    about = "Mean over language pairs. Chance is what an encoder that knows nothing scores."
+    about = "Mean over language pairs. Chance is the score of an encoder without any knowledge."
     intervals = [*(model.ci for model in study.models), *(one.ci for one in study.differences)]
     conditions = {
         "measure": study.measure,
@@ -207,9 +207,7 @@ def _changes(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> Section:
     )
     folds = [Fold(table.title, [table]) for table in (_pairs(study), _trainings(study)) if table.rows]
     found = [*_questions(study), *_worst(study, annotated), *folds]
-    return Section(
-        "What the trainings changed", found, about if study.differences else "Nothing was trained."
-    )
+    return Section("What training changed", found, about if study.differences else "Nothing was trained.")
 
 
 def _trainings(study: CaseStudy) -> Table:
@@ -235,7 +233,7 @@ def _questions(study: CaseStudy) -> list[Block]:
         for name, difference in named
     ]
     table = differences(
-        "What the trainings changed",
+        "What training changed",
         ["difference", "on", f"BkR {UNIT}"],
         rows,
         titled=False,

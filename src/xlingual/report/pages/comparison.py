@@ -16,17 +16,18 @@ from xlingual.results.comparison import Board, Comparison
 from xlingual.tasks import task_of
 
 TERMS = {
-    "Difference": f"The {ENCODER}'s value minus the baseline's, on the same queries. The interval says where "
-    "it would land for another sample of the same size from the same source; it is not widened for the "
-    "number of comparisons.",
-    "Adjusted p": f"How easily a difference this large arises by luck if the two {ENCODER}s are equally "
-    "good, corrected for the number of tests in its table (language pairs together, parts of one column "
-    "together).",
+    "Difference": f"The {ENCODER}'s value minus the baseline's, on the same queries. The interval is the "
+    "range of values for another sample of the same size from the same source; it is not "
+    "corrected for the number of comparisons.",
+    "Adjusted p": f"The probability of a difference this large if the two {ENCODER}s are equally good, "
+    "corrected for the number of tests in its table (language pairs together, slices of one "
+    "column together).",
     **dict([words.NO_DIFFERENCE]),
     "Equivalent": "Two one-sided tests show that the difference is smaller than the margin, either way. Only "
     "with a margin.",
-    "Rank": f"What corrected tests of all pairs of {ENCODER}s leave open: 1 plus those shown to be better, "
-    "up to all minus those shown to be worse.",
+    "Rank": f"The possible ranks after corrected tests of all pairs of {ENCODER}s. The best possible rank is "
+    f"1 plus the number of {ENCODER}s shown to be better. The worst is the number of {ENCODER}s "
+    "minus those shown to be worse.",
 }
 _TONES = {record.BETTER: "behind", record.WORSE: "behind", record.BASELINE: "leader"}  # of rows, else level
 _COLUMNS = (

@@ -59,10 +59,10 @@ def page(found: Compression, *, title: str | None = None) -> Page:
         Section("Forms", [*_forms(found, name), Prose(about), Prose(_FORM)]),
     ]
     if by_pair := _by_pair(found):
-        sections.append(Section("Who pays", by_pair))
+        sections.append(Section("Language pairs that lose", by_pair))
     return Page(
         kind="compression",
-        title=title or f"Who pays for compression? {found.encoder}",
+        title=title or f"Loss by language pair: {found.encoder}",
         verdict=[Finding(findings(found))],
         sections=sections,
         facts=list(facts.items()),

@@ -29,8 +29,8 @@ _ACROSS: tuple[tuple[str, Callable[[Cost], float | None]], ...] = (
     ("bytes of a text's vector", lambda cost: cost.get("bytes_per_text")),
 )
 _ABOUT = (
-    f"Latency: of a query, as the file of a run has it. Texts a second: those that {AN_ENCODER} encoded in "
-    "this run, without those whose vectors were there already. Both depend on the machine and its load."
+    f"Latency: time of a query, from the file of a run. Texts a second: texts that {AN_ENCODER} encoded in "
+    "this run, without texts whose vectors were stored before. Both depend on the machine and its load."
 )
 
 
@@ -100,11 +100,11 @@ def _not_drawn(
         elif scheme == "run":
             reason = "no latency in its file: add ?latency=MS"
         elif scheme in ("rrf", "sum", "cross-encoder"):
-            reason = "made of other systems, which is not timed"
+            reason = "combined from other systems: not timed"
         elif "latency" in across:
             reason = "timed by texts, not by queries"
         else:
-            reason = "its vectors were there already: --no-store encodes again"
+            reason = "its vectors were stored before: --no-store encodes again"
         why.setdefault(reason, []).append(row.label)
     return tuple(f"not drawn: {in_words(who)} ({reason})" for reason, who in why.items())
 
@@ -113,7 +113,7 @@ def _table(
     rows: Sequence[tuple[BoardRow, Cost]], measure: str, across: str, best: set[str], notes: tuple[str, ...]
 ) -> Table:
     badge = Badge("frontier", "soft")
-    legend = (f"frontier: no other is both cheaper and better, by the {across}",) if best else ()
+    legend = (f"frontier: no other is both cheaper and better, in {across}",) if best else ()
     columns = (
         Column(CAPITAL_ENCODER, "name", ENCODER, data=True),
         Column(measure, short="value", interval="95 % interval", main=True),

@@ -199,7 +199,7 @@ def _how_ranked(run: Results) -> list[tuple[str, str]]:
         named = [str(ranking[name]) for name in ("backend", "device", "precision") if name in ranking]
         found.append(("ranked by", ", ".join(named)))
     if isinstance(ranking.get("undecided"), int | float):
-        found.append(("left undecided by the screen", f"{ranking['undecided']:.2%} of comparisons"))
+        found.append(("undecided after the first pass", f"{ranking['undecided']:.2%} of comparisons"))
     screened = run.diagnostics.get("pairs_screened", 0)
     if screened:
         share = f"{run.diagnostics.get('pairs_decided', 0) / screened:.2%} of {screened:,} pairs"

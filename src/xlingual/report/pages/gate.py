@@ -99,8 +99,8 @@ def findings(gate: Gate) -> list[str]:
     if gate.first:
         name = task_of(gate.task).measure_name(gate.measure)
         return [
-            f"{_WORD[gate.outcome]}: {gate.candidate} is the first run on these conditions ({name}): there "
-            "is nothing to compare it with.",
+            f"{_WORD[gate.outcome]}: {gate.candidate} is the first run on these conditions ({name}), so "
+            "there is no run to compare it with.",
             *gate.warnings,
         ]
     several = len(gate.decisions) > 1
@@ -153,8 +153,8 @@ def _counted(gate: Gate) -> str:
     counts = [f"{outcomes.count(o)} {o}" for o in (PASS, FAIL, UNDECIDED) if o in outcomes]
     parts = "language pairs" if gate.by is None else f"slices by {gate.by}"
     return (
-        f"Of {len(outcomes)} {parts}: {numbers.in_words(counts)}. All must pass, so passing needs no "
-        "correction for their number; failing is corrected after Holm."
+        f"Of {len(outcomes)} {parts}: {numbers.in_words(counts)}. All must pass, so a pass needs no "
+        "correction for their number; a fail is corrected (Holm)."
     )
 
 
@@ -162,7 +162,7 @@ def evidence(gate: Gate, decision: Decision) -> str:
     """Return the evidence of a decision."""
     bound = f"−{gate.margin:g}" if gate.margin else "0"  # what the difference is compared with
     if decision.same_system:
-        proof = "both are the same system, so no query can differ"
+        proof = "both are the same system, so all queries have equal values"
     elif decision.note:
         proof = f"{decision.note}: no decision is possible"
     elif decision.outcome == FAIL:

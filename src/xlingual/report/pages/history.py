@@ -17,14 +17,14 @@ from xlingual.results.history import UNCHANGED, Change, Line, Point, Recorded, S
 from xlingual.tasks import task_of
 
 TERMS = {
-    "Change": "The value minus that of the record before, on the same queries of the same data. The interval "
-    "says where it would land for another sample of queries of the same size; it is not widened for the "
-    "number of changes.",
-    "Adjusted p": "How easily a change this large arises by luck where nothing changed, corrected for the "
-    "number of all changes that are tested here.",
-    "Unchanged": "Every query has the same value, and the same text was retrieved: there is nothing to test.",
+    "Change": "The value minus that of the record before, on the same queries of the same data. The "
+    "interval is the range of values for another sample of queries of the same size; it is not "
+    "corrected for the number of changes.",
+    "Adjusted p": "The probability of a change this large if nothing changed, corrected for the number of "
+    "all tested changes.",
+    "Unchanged": "Every query has the same value and retrieved the same text, so no test is needed.",
     "Since the first": "The last record against the first one that can be compared with it: many small "
-    "changes in one direction add up to one that is seen.",
+    "changes in one direction may add up to a visible change.",
 }
 _TONES = {outcomes.BETTER: "leader", outcomes.WORSE: "behind"}  # of rows, else level
 _CELLS: dict[str, Tone] = {outcomes.BETTER: "gain", outcomes.WORSE: "loss"}

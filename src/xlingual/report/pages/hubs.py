@@ -27,9 +27,9 @@ MOST_HUBS = 5
 MOST_LETTERS = 400  # of a text
 TERM = (
     "Hub",
-    "A candidate that is among the first of more queries than others by over two standard deviations. It is "
-    "an alarm where the skewness is beyond what chance gives, and the largest hubs, 1 % of the candidates, "
-    "make many of the errors.",
+    "A candidate that is among the first of unusually many queries: more than two standard deviations above "
+    "the mean. There is an alarm if the skewness exceeds that of chance and the largest hubs (1 % of the "
+    "candidates) make many of the errors.",
 )
 
 
@@ -43,8 +43,11 @@ def blocks(runs: Sequence[Results], rows: Iterable[BoardRow], *, folded: bool = 
     opened = not folded or any(one.hubs.alarm for one in found)
     made: list[Block] = [_table(found, titled=opened)]
     if drawings:
-        keys = Key("candidates, on a logarithmic scale", BAR), Key("the same by chance", BY_CHANCE)
-        made += [Heading("How often candidates are found"), Group("scatters", list(map(Figure, drawings)))]
+        keys = Key("candidates, on a logarithmic scale", BAR), Key("by chance", BY_CHANCE)
+        made += [
+            Heading("How often candidates are found"),
+            Group("scatters", list(map(Figure, drawings))),
+        ]
         made.append(Legend(keys))
     cards = [
         (_title(one), [Card(None, list(map(partial(_text, one), largest)))])

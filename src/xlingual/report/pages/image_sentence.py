@@ -43,7 +43,7 @@ TERMS = {
     "by it.",
     "Difference to the baseline": "In brackets: the value minus the baseline's, on the same queries. A star "
     "says that its interval excludes zero.",
-    "Chance": f"The score of {AN_ENCODER} that finds all candidates equally similar, on the same data.",
+    "Chance": f"The score on the same data of {AN_ENCODER} for which all candidates are equally similar.",
     "Interval": "Where the number would land for another sample of as many images from the same source. "
     "Sentences of one image are not independent and are kept together.",
 }

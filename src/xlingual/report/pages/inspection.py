@@ -40,8 +40,8 @@ def _terms(found: Inspection, words: Wording) -> list[tuple[str, str]]:
         (
             "Missed answer",
             "Of each question the best answer in each language counts. It is missed where "
-            f"{numbers.counted(cut_of(found), 'wrong candidate')} or more stand above it; other answers "
-            "of the question are not counted.",
+            f"{numbers.counted(cut_of(found), 'wrong candidate')} or more rank above it it; other answers of "
+            "the question are not counted.",
         ),
         ("Hub", "A candidate that is the nearest wrong one " + _BEYOND.format("questions of a language")),
     ]
@@ -62,11 +62,11 @@ def page(found: Inspection, *, title: str | None = None) -> Page:
         verdict=findings(found),
         sections=[
             Section("Slices that fail", _slices(found, words), about),
-            Section("What stood above the answers" if words is POOL else "Kinds of error", kinds(found)),
+            Section("What ranked above the answers" if words is POOL else "Kinds of error", kinds(found)),
             Section(
-                "Hubs, and answers that nothing finds"
+                "Hubs, and answers that no question retrieves"
                 if words is POOL
-                else "Hubs, and texts that nothing finds",
+                else "Hubs, and texts that no query retrieves",
                 _hubs(found, words),
             ),
         ],
@@ -218,7 +218,7 @@ def _hubs(found: Inspection, words: Wording) -> list[Block]:
             meaning=f"share of the {'answers' if words is POOL else 'targets'} that are among no query's ten "
             "nearest",
         ),
-        Column("by chance", meaning="the same by chance"),
+        Column("by chance", meaning="by chance"),
     ]
     notes = tuple(dict.fromkeys(stop(one.hubs.note) for one in found.encoders if one.hubs.note))
     blocks: list[Block] = [
@@ -238,7 +238,7 @@ def _hubs(found: Inspection, words: Wording) -> list[Block]:
         unfound = [text(each, "") for each in one.hubs.unfound]
         groups = [
             (name, [Card(None, texts)])
-            for name, texts in (("Largest hubs", largest), ("Found by no query", unfound))
+            for name, texts in (("Largest hubs", largest), ("Retrieved by no query", unfound))
             if texts
         ]
         if groups:

@@ -91,7 +91,7 @@ def _of_one(found: Inspection, meanings: dict[str, str]) -> Table:
         if each.n
     ]
     heads = [
-        Column("what stood above" if words is POOL else "what happened", "name"),
+        Column("what ranked above" if words is POOL else "what happened", "name"),
         "missed" if words is POOL else "queries",
         "share",
         Column("meaning", "words", where="page"),

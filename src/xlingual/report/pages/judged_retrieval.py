@@ -36,11 +36,11 @@ TERMS = {
     "Success@k": "The share of queries with a relevant candidate among the first k (hit rate).",
     "R@k": "The share of a query's relevant candidates that is among the first k (set recall).",
     "P@k": "The share of the first k candidates that is relevant.",
-    "Bpref": "How seldom candidates that were judged irrelevant stand above relevant ones; candidates that "
-    "nobody judged do not count.",
-    "Judged@k": "The share of the first k candidates that were judged, relevant or not. What nobody judged "
-    "counts as irrelevant in the other measures, so a system whose candidates were judged less may be better "
-    "than its numbers.",
+    "Bpref": "How rarely candidates that were judged irrelevant rank above relevant ones; unjudged "
+    "candidates do not count.",
+    "Judged@k": "The share of the first k candidates that were judged, relevant or not. Unjudged candidates "
+    "count as irrelevant in the other measures, so a system with fewer judged candidates may be "
+    "better than its numbers.",
 }
 
 
@@ -118,7 +118,7 @@ def _judged(found: Sequence[EncoderViews]) -> Iterator[Block]:
         Column(f"Judged@{cut}", meaning=judged),
         Column("queries without results", short="no results", meaning="they count as misses"),
     ]
-    yield Table.of_texts("What was judged", heads, rows, where="both").without_empty()
+    yield Table.of_texts("Share of judged candidates", heads, rows, where="both").without_empty()
 
 
 def _unanswered(one: EncoderViews) -> float | None:
@@ -133,7 +133,7 @@ def _terms(measures: Sequence[str], found: Sequence[EncoderViews], tied: bool) -
     shared = ["Interval", *(["Tied"] if tied else [])]
     shared += ["Chance"] if any(one.row.chance is not None for one in found) else []
     glossary = [
-        (name, "What a system that finds all candidates equally similar scores on the same data.")
+        (name, "The score on the same data of a system for which all candidates are equally similar.")
         if name == "Chance"
         else (name, text)
         for name, text in GLOSSARY

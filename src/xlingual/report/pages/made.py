@@ -20,7 +20,7 @@ _WORDS = {
     "study_analysis": "the analysis of a study",
     "study_key": "the key of a study",
 }
-_OLD = "It does not say what it was made from: a version of xlingual that did not keep that wrote it."
+_OLD = "It does not record what it was made from: an older version of xlingual wrote it."
 
 
 def page(made: Made, line: str = "") -> Page:
@@ -74,7 +74,7 @@ def _from(provenance: Provenance) -> list[str]:
         (len(provenance.derived_from), "result"),
     ]
     counted = [numbers.counted(count, noun) for count, noun in parts if count]
-    return [f"It was made from {numbers.in_words(counted)}."] if counted else ["It names no inputs."]
+    return [f"It was made from {numbers.in_words(counted)}."] if counted else ["It has no record of inputs."]
 
 
 def _command(made: Made, line: str) -> list[Block]:
@@ -83,7 +83,7 @@ def _command(made: Made, line: str) -> list[Block]:
     heading = Heading("Command", where="both")
     if line:
         hidden = (
-            [Prose("… stands for what is secret and was not kept.", "note-line", where="both")]
+            [Prose("… replaces secrets, which were not stored.", "note-line", where="both")]
             if "…" in line
             else []
         )
@@ -104,8 +104,8 @@ def _tables(provenance: Provenance | None) -> list[Block]:
         ]
         blocks += [_table("Inputs", ("path", "what", "rows", "digest"), cells)]
         remark = (
-            "The digest of a file is its SHA-256, of which the first digits stand here: sha256sum PATH gives "
-            "the same where it has not changed; --json has all of them."
+            "The digest of a file is its SHA-256; the first digits are shown. sha256sum PATH prints the "
+            "same digest if the file has not changed. --json has all digits."
         )
         blocks.append(Prose(remark, "note-line", where="both"))
     if provenance.encoders:

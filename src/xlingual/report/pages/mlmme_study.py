@@ -36,8 +36,9 @@ TERMS = {
     "sentence, any of its sentences for an image.",
     "MedR": "The median rank of the first right answer, mean over trainings; it has no paired test.",
     "Mean recall": "The mean of R@1, R@5 and R@10 of one direction: what differences are tested by.",
-    "Chance": "What an encoder scores that knows nothing. A model is above it where its mean recall is, with "
-    "p corrected for all models, languages and directions (Holm), for other queries of the same trainings.",
+    "Chance": "The score of an encoder without any knowledge. A model is above chance if its mean recall "
+    "is, with p corrected for all models, languages and directions (Holm), for other queries of "
+    "the same trainings.",
     "Interval": "Where the number would land for other images, sentences or pairs from the same source and "
     "for other trainings (seeds): the variance of the trainings divided by their number is added to that of "
     "the queries, with degrees of freedom after Satterthwaite.",

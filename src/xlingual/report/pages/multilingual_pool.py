@@ -52,23 +52,26 @@ TERMS = {
     "nDCG@k": "The discounted gain of the first k candidates: an answer at rank i adds its grade / log2(i + "
     "1), divided by what the best order would add, averaged over questions.",
     "One target only": "The pool holds a single answer of the question, in a given language; its other "
-    "answers are taken out. Own and other are the means over answers in the question's language and over "
-    "those in other languages; the gap is own minus other.",
+    "answers are removed. Own and other are the means over answers in the question's "
+    "language and over those in other languages; the gap is own minus other.",
     "Found among the first": "The share of a question's answers that are among its first k candidates (R@k), "
     "apart for answers in the question's language (own) and in others (other); the gap is own minus other.",
-    "Remove one, Δ": "How much lower mAP is after taking away the answer in the question's language (same) "
-    "than after taking away one in another language (rand, averaged over all of them): Δ = (rand − "
-    "same)/rand. 0 is no bias; above 0 the own language is preferred.",
+    "Remove one, Δ": "How much lower mAP is after removing the answer in the question's language (same) "
+    "than after removing one in another language (rand, averaged over all of them): Δ = "
+    "(rand − same)/rand. 0 means no bias; above 0 the encoder prefers the question's "
+    "language.",
     "Monolingual pool": "Only candidates in the question's language. It does not show whether languages "
-    f"share one space: {AN_ENCODER} may do well here and fail over the pool of all languages.",
+    f"share one space: {AN_ENCODER} may be good here and fail over the pool of all "
+    "languages.",
     "Weak and strong alignment": "Weak: in one other language alone, the nearest candidate is an answer. "
     "Strong: answers in other languages are nearer than wrong candidates in the question's own; measured as "
     "the share of such pairs in that order, ties half, so that 0.5 is chance and below it language weighs "
     "more than meaning. Strict: every answer is before every other candidate.",
-    "Language share": "Of the best candidates of a question, how many are in a given language. The ratio "
-    "divides that by the language's share of the pool: 1 is no bias.",
+    "Language share": "The share of a question's best candidates that are in a given language. The ratio "
+    "divides it by the language's share of the pool: 1 means no bias.",
     "Language identification": "How often a linear model identifies the language of a text from its vector, "
-    "on paragraphs it was not fitted on. At chance, vectors do not give the language away.",
+    "on paragraphs it was not fitted on. At chance, vectors do not reveal the "
+    "language.",
     "Where the loss comes from": "How many irrelevant candidates rank above an answer, by their language: "
     "the question's, the answer's or a third one. Ties count half.",
     "PEER": "How equally the ranking treats the languages: p of a Kruskal-Wallis test that the candidates "
@@ -77,7 +80,7 @@ TERMS = {
     hubs.TERM[0]: hubs.TERM[1],
     "Own-language answers only": "The policy prefer-own: answers in the question's language should come "
     "first. A right answer in another language is then counted as a separate kind of error.",
-    "Chance": f"The score of {AN_ENCODER} that finds all candidates equally similar, on the same data.",
+    "Chance": f"The score on the same data of {AN_ENCODER} for which all candidates are equally similar.",
 }
 USED_BY = {  # a term → the views that need it
     "One target only": ("one_target", "one_target_summary"),

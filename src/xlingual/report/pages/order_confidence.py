@@ -22,7 +22,14 @@ def blocks(runs: Sequence[Results]) -> list[Block]:
     shown: list[Block] = [*(Prose(text) for text in findings.basis(found[0]))]
     shown += [table for one in found for table in _pairs(one)]
     shown += [diagram(found[0].basis.bins), _failures(found[0].basis)]
-    return [Fold("Is this the order of true retrieval?", shown, "how often such orders were", where="page")]
+    return [
+        Fold(
+            "Is this order also the order of true retrieval?",
+            shown,
+            "how often such orders were",
+            where="page",
+        )
+    ]
 
 
 def _pairs(found: OrderConfidence) -> list[Table]:
@@ -30,7 +37,7 @@ def _pairs(found: OrderConfidence) -> list[Table]:
         Column("ahead", "name", data=True),
         Column("behind", "name", data=True),
         *("BkR gap, SE", "SIM gap, SE", "p", "right of 10", "of 100"),
-        Column("what limits it", "name"),
+        Column("limited by", "name"),
     ]
     first = found.pairs[0].ahead
     of_leader = [_row(pair) for pair in found.pairs if pair.ahead == first]
@@ -67,8 +74,8 @@ def _failures(basis: OrderBasis) -> Table:
         [f"the {ENCODER}", "order right", "refused", "right where p ≥ .9"],
         rows,
         notes=[
-            f"Where nothing is refused, nothing that is known of an {ENCODER} gives it away. One at chance "
-            "may find every exact match. Not judged at all: those trained on images, search systems, fitted "
-            "transforms, repaired hubs, approximate searches."
+            f"An {ENCODER} of these kinds is often not recognised and then not refused. An {ENCODER} at "
+            f"chance may still find every exact match. These are never judged: {ENCODER}s trained on images, "
+            "search systems, fitted transforms, repaired hubs, approximate searches."
         ],
     )

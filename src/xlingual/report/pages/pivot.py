@@ -21,8 +21,8 @@ T = TypeVar("T")
 _FEW_LANGUAGES = 5  # of which each is named
 _SHOWN = 8  # rows of a table that a terminal shows
 _ABOUT = (
-    "Measured on items that took no part in fitting or choosing, and that share no image or text with those "
-    "that did. Differences are paired by query; each interval is for its own line alone."
+    "Measured on items that were not used for fitting or choosing and share no image or text with those "
+    "that were. Differences are paired by query; each interval is for its own line alone."
 )
 _HOW = (
     "Each map was fitted on two thirds of the items for fitting, and judged on the last third, in three "

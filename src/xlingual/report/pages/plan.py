@@ -95,12 +95,12 @@ def findings(plan: Plan) -> list[str]:
         )
     if any(row.queries is None for row in known):
         out.append(
-            "What cannot be shown here comes from texts that several queries retrieve: more queries do not "
-            "remove their luck, more texts to retrieve do."
+            "Some differences cannot be shown because several queries retrieve the same texts. More queries "
+            "do not reduce this variation; more texts in the pool do."
         )
     if any(None in (row.detectable, row.limit, *(size.detectable for size in row.sizes)) for row in known):
         most = f"{1 - words.least(plan.measure):g}"
-        out.append(f"“{NONE}”: not even the largest possible difference, {most}, would be shown.")
+        out.append(f"“{NONE}”: even the largest possible difference, {most}, would not be shown.")
     for row in plan.rows:
         if not row.planned:
             note = row.note or ""
@@ -125,7 +125,7 @@ def _needed(plan: Plan, known: list[PlanRow]) -> str:
     if len(never) == len(known):
         whose = f"any {ENCODER}" if len(known) > 1 else never[0]
     if not counts:
-        return f"A {what} cannot be shown at this pool however many queries, for {whose}."
+        return f"No number of queries can show a {what} with this pool, for {whose}."
     ends, here = [counts[0], counts[-1]], plan.clusters(plan.n_queries)
     found = f"To show a {what} in {numbers.percent(plan.power)} of samples takes {numbers.span(ends)} queries"
     found += " in each language pair" if plan.n_pairs > 1 else ""
@@ -133,7 +133,7 @@ def _needed(plan: Plan, known: list[PlanRow]) -> str:
     if here is not None:
         found += f" (about {numbers.span([plan.clusters(count) or 1 for count in ends])} clusters)"
         there += f" ({numbers.count(here)})"
-    rest = f" For {whose} it cannot be shown at this pool however many queries." if never else ""
+    rest = f" For {whose} no number of queries can show it with this pool." if never else ""
     return f"{found}; {there}.{rest}"
 
 
@@ -154,6 +154,6 @@ def _pool(plan: Plan) -> str:
     spread = f"; {plan.n_pairs} language pairs" if plan.n_pairs > 1 else ""
     spread += f", {plan.n_seeds} seeds" if plan.n_seeds > 1 else ""
     return (
-        f"All this holds at this pool: N = {numbers.count(plan.pool)} {what}{share}{spread}. "
-        "A larger pool is another, harder question, with other values."
+        f"These numbers hold for this pool: N = {numbers.count(plan.pool)} {what}{share}{spread}. A larger "
+        "pool makes the task harder and changes the values."
     )

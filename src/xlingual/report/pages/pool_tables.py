@@ -55,7 +55,7 @@ FIRSTS = (  # kinds of first candidates under prefer-own: key, name on the page,
     (FOREIGN, "right, but wrong language", "in another", "first is a right answer, but in another language"),
     ("own_wrong", "wrong, own language", "wrong own", NO_ANSWER),
     ("other_wrong", "wrong, another language", "wrong other", NO_ANSWER),
-    ("wrong_untold", "wrong, language unknown", "wrong untold", "first is no answer, its language unknown"),
+    ("wrong_untold", "wrong, language unknown", "wrong unknown", "first is no answer, its language unknown"),
 )
 
 Shown: TypeAlias = tuple[Column, Callable[[EncoderViews], Cell]]  # a column, and its cell for an encoder

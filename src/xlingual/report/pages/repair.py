@@ -41,8 +41,8 @@ _PAIR = {
 }
 _LEAST = "lower bound of the difference, one-sided, for one line alone"
 _NO_JUDGE = (
-    "Backretrieval and SIM are no judges of a repair: they may fall where search over all languages gets "
-    f"better: {address('explanation/repair-without-leakage')}"
+    "Do not judge a repair by Backretrieval and SIM: they may fall when search over all languages improves: "
+    f"{address('explanation/repair-without-leakage')}"
 )
 
 

@@ -25,8 +25,8 @@ TERMS = {
     "scores as equal.",
     "Win rate": "A query is won by the system with more suggestions of the best score; where these are as "
     "many, by the better mean score. Even queries count half.",
-    "p": "How easily a difference this large arises by luck if the two systems are equally good: their "
-    "names are swapped at random within queries. The adjusted p is corrected for the number of pairs (Holm).",
+    "p": "The probability of a difference this large if the two systems are equally good, from random swaps "
+    "of their names within queries. The adjusted p is corrected for the number of pairs (Holm).",
     "Interval": "Where the number would land for other queries from the same source. With five raters or "
     "more, raters are resampled too, and it holds for other raters as well; with fewer it is about these "
     "raters. It is not widened for the number of pairs.",

@@ -14,20 +14,21 @@ from xlingual.results.unlabelled_repair import Criteria, TriedUnlabelled, Unlabe
 
 _SHOWN = 8  # of what was tried, in a terminal
 _NOT_TESTED = (
-    "No item has texts in two languages, so nothing is tested for retrieval. With some translations "
-    "retrieval itself chooses, and is tested."
+    "No item has texts in two languages, so retrieval cannot be tested. With some translations, retrieval "
+    "chooses the map and is tested."
 )
 _PRESUMES = (
-    "The criterion presumes that all languages are about the same things. Where they were, none of its "
-    "choices on other data did harm; where each language had topics of its own, some did: "
+    "The criterion assumes that the texts of all languages have the same topics. On such data none of its "
+    "choices did harm; on data with different topics in each language, some did: "
     f"{address('results/label-free')}"
 )
 _ABOUT = (
     "Transforms were fitted on one part of the data, one was chosen on another, and this is the third. "
-    "Neighbours are the 10 nearest texts by cosine. Own-language share: how many times as often as by chance "
-    "they are in the text's own language. Neighbourhoods kept: their overlap, within one language, with "
-    "those of the encoder as it is. The choice goes by the second divided by the first (or by 1, where that "
-    "is less). What stands below them does not choose: on other data it was misleading."
+    "Neighbours are the 10 nearest texts by cosine. Own-language share: how many times as often as by "
+    "chance they are in the text's own language. Neighbourhoods kept: their overlap, within one language, "
+    "with those of the encoder as it is. The criterion of the choice is the second value divided by the "
+    "first (or by 1, if the first is less). The values below them are not used for the choice: on other "
+    "data they were misleading."
 )
 _ROWS: tuple[tuple[str, Callable[[Criteria], float | None], str], ...] = (
     ("neighbourhoods kept / own-language share", lambda one: one.value, "higher"),
@@ -80,14 +81,14 @@ def findings(found: UnlabelledRepair) -> list[str]:
         tried = len(found.tried) - 1
         return [
             f"Of {tried} repairs none is better than {found.encoder} as it is, by a criterion that needs no "
-            "translations. Leave it as it is.",
+            "translations. Do not repair it.",
             _NOT_TESTED,
         ]
     words = in_words(found.chosen)
     before, after, kept = found.before, found.after, found.after.neighbourhoods_kept
     return [
         f"{words[0].upper()}{words[1:]} is chosen for {found.encoder} by a criterion that needs no "
-        "translations. Whether search gets better is not known.",
+        "translations. Whether it improves search is not known.",
         "On texts that took no part in the choice neighbours are in the text's own language "
         f"{numbers.number(after.own_share)} times as often as by chance, before it was "
         f"{numbers.number(before.own_share)} times; within one language {numbers.number(kept)} of them stay.",

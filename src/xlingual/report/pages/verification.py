@@ -30,17 +30,17 @@ def page(found: Verification, *, title: str | None = None) -> Page:
 def sentences(found: Verification) -> list[str]:
     """Return what became of the result, the most important first."""
     head = {
-        "equal": f"EQUAL: {found.path} came out again, to the last digit{_of_what(found)}.",
-        "unchanged": f"UNCHANGED: what {found.path} was made from is what it was. Nothing was computed.",
-        "different": f"DIFFERENT: {found.path} says other numbers than those that came out now.",
-        "changed": f"CHANGED: {found.path} cannot come out again, for a file is another.",
-        "missing": f"MISSING: whether {found.path} comes out again cannot be told.",
+        "equal": f"EQUAL: {found.path} was computed again and is equal in every digit{_of_what(found)}.",
+        "unchanged": f"UNCHANGED: the inputs of {found.path} have not changed. Nothing was computed.",
+        "different": f"DIFFERENT: the numbers in {found.path} differ from those computed now.",
+        "changed": f"CHANGED: {found.path} cannot be computed again, because an input file has changed.",
+        "missing": f"MISSING: {found.path} cannot be checked, because something is missing.",
     }[found.outcome]
     if found.claim is not UNSET and found.outcome == "different" and found.problems:
-        head = f"DIFFERENT: the claim is not what {found.path} says."
+        head = f"DIFFERENT: the claim differs from {found.path}."
     said = [head, *(f"{_begun(problem)}." for problem in found.problems)]
     if found.claim is not UNSET and found.outcome in ("equal", "unchanged"):
-        said.append("The claim is what the result says.")
+        said.append("The claim agrees with the result.")
     for state in ("changed", "missing"):
         names = [one.path for one in found.inputs if one.state == state]
         if names:
@@ -49,7 +49,7 @@ def sentences(found: Verification) -> list[str]:
         said.append(_WHERE)
     if found.n_different:
         of = f"{numbers.count(found.n_different)} of {numbers.count(found.n_compared)}"
-        said.append(f"{of} numbers are others.")
+        said.append(f"{of} numbers differ.")
     if found.versions and found.outcome != "unchanged":
         said.append(f"Versions have changed: {'; '.join(found.versions)}.")
     return said
@@ -71,9 +71,9 @@ def _tables(found: Verification) -> list[Block]:
     blocks: list[Block] = []
     if found.differences:
         numbers_of = [(one.what, one.kept, one.found) for one in found.differences]
-        said = ("the file says", "came out now")
+        said = ("in the file", "computed now")
         heads = ("number", *said)
-        blocks.append(Table.of_texts("What is another", heads, numbers_of, words=said, where="both"))
+        blocks.append(Table.of_texts("What changed", heads, numbers_of, words=said, where="both"))
     if found.inputs:
         inputs = [(one.role, one.path, one.state, one.note) for one in found.inputs]
         heads_of = [Column("what", "name"), *(Column(name, "words") for name in ("path", "now", "note"))]

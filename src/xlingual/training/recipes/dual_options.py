@@ -38,38 +38,40 @@ class DualSettings(Record, frozen=True, kw_only=True):
         Positive | None,
         option("Number of batches of an epoch.", metavar="N", otherwise="one pass over the data"),
     ] = None
-    positive: Annotated[Positives, option("Whether the right answer is in the softmax's sum.")] = "inside"
+    positive: Annotated[Positives, option("Whether the sum of the softmax includes the right answer.")] = (
+        "inside"
+    )
     sub_batch: Annotated[
         TwoOrMore | None,
         option(
-            "Number of pairs whose answers are each other's negatives.", metavar="N", otherwise="the batch"
+            "Number of pairs that use each other's answers as negatives.", metavar="N", otherwise="the batch"
         ),
     ] = None
     mini_batch: Annotated[
         Positive | None,
         option(
-            "Number of pairs that are encoded at a time, to save memory: gradients stay those of the whole "
-            "batch, and each text is encoded twice.",
+            "Number of pairs encoded at a time, to save memory: the gradients stay those of the whole "
+            "batch; each text is encoded twice.",
             metavar="N",
             otherwise="the batch",
         ),
     ] = None
     scale: Annotated[
         Annotated[float, Meta(gt=0, le=MOST_SCALE)],
-        option("Factor of the products at the start; it is trained.", metavar="X"),
+        option("Initial scale of the dot products; it is trained.", metavar="X"),
     ] = 20.0
     false_negatives: Annotated[
         Literal["keep", "mask"],
         option(
-            "What to do with other answers of a batch that are right for a question: keep them as negatives, "
-            "as the paper does, or leave them out."
+            "Other answers in a batch that are also right for a question: keep them as negatives (as the "
+            "paper does), or leave them out."
         ),
     ] = "keep"
-    separate: Annotated[bool, option("Give answers a separate tower.")] = False
+    separate: Annotated[bool, option("Use a separate tower for answers.")] = False
     context: Annotated[
         bool | None,
         option(
-            "Read answers with what surrounds them.",
+            "Read answers with their context.",
             names=("--context/--no-context",),
             otherwise="with a network of transformers",
         ),
@@ -132,7 +134,11 @@ class DualOptions(DualSettings, frozen=True, kw_only=True):
 
     regime: Annotated[
         Regime,
-        option("Which languages meet in a batch: see docs/dual-encoder.md."),
+        option(
+            "Which languages meet in a batch. en-en: one language; x-x: question and answer in the same "
+            "language, languages mixed; x-x-mono: the same, one language in each batch; x-y: languages "
+            "drawn independently; hybrid: x-x-mono and x-y in turn."
+        ),
     ] = "x-y"
 
 

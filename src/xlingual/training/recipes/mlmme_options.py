@@ -30,13 +30,16 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     beta: Beta = 0.5
     margin: Annotated[
         Annotated[float, Meta(ge=0, le=2)],
-        option("How far a match must be ahead of the items it is contrasted with.", metavar="X"),
+        option(
+            "Margin of the loss: how much more similar a match must be than the contrasted items.",
+            metavar="X",
+        ),
     ] = 0.2
     contrast: Annotated[
         Literal["random", "in-batch", "hardest"],
         option(
-            "What a match is contrasted with: items drawn at random from all training data, the others of "
-            "the batch, or the hardest of them.",
+            "Items that a match is contrasted with: random items of all training data, the other items of "
+            "the batch, or the hardest of the batch.",
         ),
     ] = "random"
     contrastive: Annotated[
@@ -45,8 +48,8 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     redraw: Annotated[
         Literal["batch", "epoch", "instance"],
         option(
-            "What a draw of --contrast random serves: one batch, all of an epoch, or in each epoch one "
-            "instance (an image with its texts)."
+            "How long a draw of --contrast random is used: for one batch, for an epoch, or for one instance "
+            "(an image with its texts) in each epoch."
         ),
     ] = "batch"
     pairs: Annotated[
@@ -66,7 +69,7 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
         option("Only the N most frequent words of each language are known.", metavar="N", otherwise="all"),
     ] = None
     max_length: Annotated[Positive, option("Number of words of a text that are read.", metavar="N")] = 100
-    pretokenized: Annotated[bool, option("Texts are words with blanks between.")] = False
+    pretokenized: Annotated[bool, option("Texts are already tokenised: words separated by blanks.")] = False
     word_dim: Annotated[Positive, option("Dimensions of word vectors.", metavar="N")] = 620
     state_dim: Annotated[Positive, option("Dimensions of the GRU's state.", metavar="N")] = 1024
     joint_dim: Annotated[Positive, option("Dimensions of the joint space.", metavar="N")] = 2048

@@ -19,32 +19,35 @@ class TripletOptions(Record, frozen=True, kw_only=True):
     margin: Annotated[
         Annotated[float, Meta(ge=0, le=2)],
         option(
-            "How much nearer a body must be to its own title than to another (cosine distance).", metavar="X"
+            "Margin of the loss: how much nearer a body must be to its own title than to another (cosine "
+            "distance).",
+            metavar="X",
         ),
     ] = 0.1
     beta: Annotated[AtLeastZero, option("Weight of the neighbour term.", metavar="X")] = 0.0
     neighbours: Annotated[
-        Positive, option("Nearest titles of each language that are compared.", metavar="N")
+        Positive, option("Number of nearest titles in each language to compare.", metavar="N")
     ] = 5
     neighbours_from: Annotated[
         Literal["batch", "index"],
-        option("Where to look for the nearest titles: in the batch, or among all texts."),
+        option("Where the nearest titles are searched: in the batch, or among all texts."),
     ] = "batch"
     neighbours_by: Annotated[
         Literal["current", "base"],
         option(
-            "Vectors that say which titles are near: the model's current ones, or those of its base encoder."
+            "Vectors that define which titles are near: those of the current model, or those of the base "
+            "encoder."
         ),
     ] = "current"
     neighbours_in: Annotated[
         Literal["body-title", "concatenated"],
         option(
-            "What is compared to find the nearest: a body with titles, or title and body side by side with "
-            "those of others; the paper does not say."
+            "Texts that are compared to find the nearest: a body with titles, or concatenated title and "
+            "body; the paper does not say."
         ),
     ] = "body-title"
     refresh: Annotated[
-        Positive, option("Number of epochs after which an index is made anew.", metavar="N")
+        Positive, option("Number of epochs after which the index is built again.", metavar="N")
     ] = 1
     batch: Annotated[TwoOrMore, option("Number of texts of a batch.", metavar="N")] = 128
     hidden_dim: Annotated[Positive, option("Dimensions of the first layer.", metavar="N")] = 300
@@ -54,14 +57,17 @@ class TripletOptions(Record, frozen=True, kw_only=True):
     ] = 300
     separate_towers: Annotated[bool, option("Give title and body separate weights.")] = False
     scaling: Annotated[
-        Literal["unit", "raw"], option("Whether title and body count alike, or by their length.")
+        Literal["unit", "raw"],
+        option(
+            "Whether title and body have equal weight (unit), or the weight of their vectors' lengths (raw)."
+        ),
     ] = "unit"
     title: Annotated[str, option("Column of titles.", metavar="NAME")] = "title"
     body: Annotated[str, option('Column of bodies; "text" is the text itself.', metavar="NAME")] = "body"
     split: Annotated[
         Literal["first-sentence", "halves"] | None,
         option(
-            "Make title and body of the text itself: its first sentence and the rest, or its halves.",
+            "Split the text itself into title and body: its first sentence and the rest, or its halves.",
             key="split_text",
         ),
     ] = None
@@ -103,8 +109,8 @@ CONVENTIONS: Mapping[str, Mapping[str, Any]] = {
 Conventions: TypeAlias = Annotated[
     Literal["default", "paper"],
     option(
-        "Settings to begin with: those of this program, or the paper's, which are --scaling raw (title and "
-        "body side by side as they are) and --keep-epoch last.",
+        "Set of defaults: those of this program, or those of the paper: --scaling raw (title and body are "
+        "concatenated unscaled) and --keep-epoch last.",
         names=("--recipe",),
     ),
 ]

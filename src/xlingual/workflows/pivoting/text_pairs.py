@@ -122,7 +122,7 @@ def pivot_pairs(
         store: where vectors are kept and found again, as in the evaluations.
 
     Raises:
-        InputError: data, encoders or options are not what they must be, or no pair is found.
+        InputError: data, encoders or options are invalid, or no pair is found.
 
     """
     assert isinstance(data, Manifest)

@@ -139,7 +139,7 @@ def train_pivot(
         store: where vectors are kept and found again, as in the evaluations.
 
     Raises:
-        InputError: data, encoders or options are not what they must be; the text says what to do.
+        InputError: data, encoders or options are invalid; the text says what to do.
 
     """
     assert isinstance(data, Manifest)

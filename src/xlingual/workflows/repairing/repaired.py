@@ -147,7 +147,7 @@ def repair_encoder(
         store: where vectors are kept and found again, as in the evaluations.
 
     Raises:
-        InputError: data, encoder or options are not what they must be; the text says what to do.
+        InputError: data, encoder or options are invalid; the text says what to do.
 
     """
     check_options(shares, delta, alpha)

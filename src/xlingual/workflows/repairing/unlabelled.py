@@ -89,7 +89,7 @@ def repair_unlabelled(
         store: where vectors are kept and found again, as in the evaluations.
 
     Raises:
-        InputError: data, encoder or options are not what they must be; the text says what to do.
+        InputError: data, encoder or options are invalid; the text says what to do.
 
     """
     assert isinstance(data, Manifest)

@@ -303,7 +303,7 @@ def test_without_a_candidate_that_was_judged_irrelevant_nothing_is_said_of_judgi
         qrels = {"q1": {"d1": 2, "d2": grade}}
         found = runs_against_qrels(qrels, lists, measures=["nDCG@2"], relevant_from=2)
         assert number(found, "much", "nDCG@2").views.incomplete is said
-        assert ("What was judged" in shown(found)) is said
+        assert ("Share of judged candidates" in shown(found)) is said
         assert any("were judged than of much" in line for line in compare(found).notes) is said
 
 
@@ -428,11 +428,15 @@ def test_judged_is_of_what_was_returned(two, vectors):
     found = retrieval(two, {"all": SearchRun.of(lists), "fewer": fewer}, measures="nDCG@10", store=None)
     odd = [value for query, value in judged.items() if int(query.partition("/q")[2]) % 2]
     assert number(found, "fewer", "nDCG@10").views.judged == pytest.approx(np.mean(odd))
-    assert "What was judged" in shown(found) and "Fewer of the first" not in shown(found)
+    assert "Share of judged candidates" in shown(found) and "Fewer of the first" not in shown(found)
     assert "fewer has no results for 12 of 24 queries, which count as misses." in shown(found)
-    assert "What was judged" not in shown(retrieval(two, {"it": fewer}, measures="MAP", store=None))
+    assert "Share of judged candidates" not in shown(
+        retrieval(two, {"it": fewer}, measures="MAP", store=None)
+    )
     known = pool_of([[1 if i == j else UNJUDGED for j in range(M)] for i in range(N)])
-    assert "What was judged" not in shown(retrieval(known, {"it": fewer}, measures="nDCG@10", store=None))
+    assert "Share of judged candidates" not in shown(
+        retrieval(known, {"it": fewer}, measures="nDCG@10", store=None)
+    )
 
 
 def test_a_comparison_of_runs_says_what_may_be_too_low(two, vectors):
@@ -651,7 +655,7 @@ def test_results_are_compared_gated_written_and_shown(tmp_path, two, vectors):
         gate(read.only("noisy"), read.only("good"), margin=0.1, per_pair=True)
     write_report(read, tmp_path / "report.html")
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "By query language" in html and "What was judged" in html and "Judged@10" in html
+    assert "By query language" in html and "Share of judged candidates" in html and "Judged@10" in html
     assert len(found.failures_table(encoder="noisy", measure="AP")) > 0
 
 

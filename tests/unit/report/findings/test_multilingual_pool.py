@@ -17,9 +17,9 @@ TASK = "multilingual-pool"
 def test_the_verdict_says_who_leads_and_whether_that_is_real(pool):
     use, meaning, first = verdict(pool.results())[:3]
     assert use.startswith(
-        "Use balanced_mix to find answers in a pool of all languages: it is plainly the best"
+        "Use balanced_mix to find answers in a pool of all languages: it is clearly the best"
     )
-    assert meaning.startswith("mAP is 1 where all right answers")
+    assert meaning.startswith("mAP is 1 if all right answers")
     assert first.startswith("balanced_mix leads: mAP 0.4")
     assert "over 8,330 questions in 7 languages" in first and "real on this data" in first
 
@@ -28,10 +28,10 @@ def test_the_verdict_says_who_leads_and_whether_that_is_real(pool):
     ("gap", "delta", "said"),
     [
         ((0.02, 0.08), (0.01, 0.05), "balanced_mix prefers the question's own language: "),
-        ((-0.02, 0.08), (-0.01, 0.05), "has no bias towards the question's own language that these data"),
+        ((-0.02, 0.08), (-0.01, 0.05), "is not shown to be biased towards the question's own language"),
         ((-0.08, -0.02), (-0.05, -0.01), "balanced_mix prefers other languages to the question's own: "),
         ((0.02, 0.08), (-0.01, 0.05), "depends on how it is measured"),
-        ((0.0, 0.08), (0.0, 0.05), "no bias towards the question's own language that these data can show"),
+        ((0.0, 0.08), (0.0, 0.05), "is not shown to be biased towards the question's own language"),
         (None, None, "is not known without an interval"),
     ],
 )
@@ -127,8 +127,8 @@ def test_hardest_questions_and_pairs_are_named(pool):
     assert findings.hardest(pool.views_of(results)[0]) == [
         "The hardest questions for balanced_mix are those in Arabic (ar) with 0.200 [0.190, 0.210]; "
         "the easiest those in German (de) with 0.500.",
-        "With a single answer in the pool, hardest is a question in Arabic (ar) with its answer in German "
-        "(de): 0.100.",
+        "With a single answer in the pool, the hardest case is a question in Arabic (ar) with its answer in "
+        "German (de): 0.100.",
     ]
 
 
@@ -175,9 +175,9 @@ def test_own_language_only_is_said_in_the_verdict(pool):
     said = verdict(results)
     assert "mAP (own-language answers only) 0.4" in said[2]
     assert said[-1] == (
-        "Where only answers in the question's language count, balanced_mix puts one first for 50.0 % of the "
-        "questions, a right one in another language for 30.0 %, and a wrong one in the question's language "
-        "for 15.0 %."
+        "If only answers in the question's language count, the first candidate of balanced_mix is such an "
+        "answer for 50.0 % of the questions, a right answer in another language for 30.0 %, and a wrong "
+        "candidate in the question's language for 15.0 %."
     )
 
 

@@ -21,17 +21,21 @@ def said(*pairs, note=None):
 
 
 def test_a_figure():
-    assert said(pair("A", "B", 9)) == ["By true retrieval A before B: right in about 9 of 10 such cases."]
+    assert said(pair("A", "B", 9)) == [
+        "Predicted order by true retrieval: A before B: right in about 9 of 10 such cases."
+    ]
 
 
 def test_what_limits_it():
     (text,) = said(pair("A", "B", None, low=0.45, note="the data sets it was fitted to disagree"))
     assert text == (
-        "By true retrieval A before B: not known, such orders were right in 45 to 100 of 100 cases; the data "
-        "sets it was fitted to disagree."
+        "Predicted order by true retrieval: A before B: not known, such orders were right in 45 to 100 of "
+        "100 cases; the data sets it was fitted to disagree."
     )
     refused = OrderedPair("A", "B", True, 1.0, 1.0, note="B was trained on images")
-    assert said(refused) == ["By true retrieval A before B: not known, B was trained on images."]
+    assert said(refused) == [
+        "Predicted order by true retrieval: A before B: not known, B was trained on images."
+    ]
 
 
 def test_the_others_by_their_figure():
@@ -46,7 +50,7 @@ def test_the_others_by_their_figure():
 @pytest.mark.parametrize("note", ["it was fitted to 50 queries or more, and here are 30"])
 def test_a_note_on_the_whole_board(note):
     assert said(pair("A", "B", None), note=note) == [
-        f"How likely this order is that of true retrieval is not said: {note}."
+        f"The probability that this order is that of true retrieval is not known: {note}."
     ]
 
 

@@ -30,7 +30,8 @@ def test_verdict_says_what_the_intervals_say_most_important_first():
     assert "orders two encoders as XLR does in 94 % [60 %, 99 %] of 255 pairs; SIM in 92 %" in text
     assert "Among weak encoders (XLR below 0.5: 3) whether BkR agrees with XLR is not known" in text
     assert (
-        "Among strong encoders (XLR 0.5 or more: 3) BkR agrees with XLR, how closely is uncertain: P" in text
+        "Among strong encoders (XLR 0.5 or more: 3) BkR agrees with XLR, but how closely is uncertain: P"
+        in text
     )
     assert (
         "above 0.8 down to 82 % of the nearest images kept (noise 0.5: Pearson 0.940 [0.840, 1.000])" in text
@@ -92,7 +93,7 @@ def test_one_coefficient_alone_is_said_to_be_alone():
         (0.9, 0.05, "BkR tracks true retrieval (XLR) closely"),
         (0.5, 0.2, "how closely is uncertain"),
         (0.1, 0.4, "Cannot tell whether BkR tracks"),
-        (-0.6, 0.2, "BkR goes against"),
+        (-0.6, 0.2, "BkR disagrees with"),
     ],
 )
 def test_tracking_is_judged_by_the_intervals(value, half, said):

@@ -103,7 +103,7 @@ def test_earlier_changes_drifts_and_breaks_are_said():
 def test_one_record_is_said_to_be_the_first():
     assert (
         sentences(trend(("mine", [Value(0.4)])))
-        == "One record so far (v1): changes are shown from the second on."
+        == "There is one record so far (v1). Changes are shown from the second record on."
     )
 
 

@@ -48,7 +48,9 @@ def test_the_line_is_in_both_media_below_the_board(blocks):
     for medium in ("page", "terminal"):
         shown = list(walk(blocks, medium))
         (place,) = (
-            i for i, one in enumerate(shown) if isinstance(one, Prose) and "By true retrieval" in one.text
+            i
+            for i, one in enumerate(shown)
+            if isinstance(one, Prose) and ("Predicted order by true retrieval") in one.text
         )
         assert "right in about 9 of 10 such cases" in shown[place].text
         assert isinstance(shown[place - 1], Table) or medium == "page"

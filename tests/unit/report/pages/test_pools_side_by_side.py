@@ -65,7 +65,7 @@ def test_an_encoder_of_several_pools_counts_once(pool):
 def test_runs_over_one_pool_are_no_pools_side_by_side(pool):
     runs = [run_of(pool, "abc123", "one"), run_of(pool, "abc123", "two", encoders=("chargram",))]
     assert columns(runs, "AP") == [] == page.side_by_side(runs, TASK)
-    assert "evaluated apart" in " ".join(verdict(runs)) and "one and two were" in " ".join(verdict(runs))
+    assert "evaluated separately" in " ".join(verdict(runs)) and "one and two were" in " ".join(verdict(runs))
 
 
 def test_runs_over_the_same_pool_share_a_column(pool):

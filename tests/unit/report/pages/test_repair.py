@@ -89,14 +89,17 @@ def test_all_pairs_of_one_language_that_lose_are_named():
     into["de", "es"] = -0.05
     said = verdict(repaired(into))
     assert (
-        "Answers in Spanish (es) are found less well by questions in every language; in 1 of 3 pairs the "
+        "Retrieval of answers in Spanish (es) is worse for questions in every language; in 1 of 3 pairs the "
         "interval excludes zero." in said
     )
     assert not any(one.startswith("Questions in") for one in said)
     into["en", "es"] = 0.001
     assert not any("every language;" in one for one in verdict(repaired(into)))
     of = {("de", tag): -0.05 for tag in LANGUAGES}
-    assert any(one.startswith("Questions in German (de) find answers") for one in verdict(repaired(of)))
+    assert any(
+        one.startswith("Questions in German (de) have worse retrieval of answers")
+        for one in verdict(repaired(of))
+    )
 
 
 def test_pairs_are_those_of_the_criterion():
@@ -109,10 +112,12 @@ def test_pairs_are_those_of_the_criterion():
 
 def test_the_pool_and_one_language_alone_are_told_apart():
     (alone,) = [one for one in verdict(repaired({("de", "de"): -0.05}, [("de", -0.01), ("en", 0.004)]))
-                if "one language alone" in one]  # fmt: skip
+                if "Search in one language" in one]  # fmt: skip
     assert "without candidates of other languages: no language is shown to lose there" in alone
     assert "(−0.010 to +0.004)" in alone
-    (alone,) = [one for one in verdict(repaired(monolingual=[("de", -0.1)])) if "one language alone" in one]
+    (alone,) = [
+        one for one in verdict(repaired(monolingual=[("de", -0.1)])) if "Search in one language" in one
+    ]
     assert "1 of 1 language is shown to lose there, German (de) most: −0.100" in alone
 
 
