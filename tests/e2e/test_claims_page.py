@@ -65,3 +65,16 @@ def test_claims_of_the_suite_are_verified(folder, command, monkeypatch, capsys):
         assert run(["verify", line, "--in", "out/suite", "--inputs-only"]) == 0
     wrong = first.replace("=.", "=.9", 1)
     assert run(["verify", wrong, "--in", "out/suite", "--inputs-only"]) == 1
+
+
+def test_the_page_shows_what_verify_prints(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    page = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
+    (command,) = (line for line in page.splitlines() if line.startswith("xlingual verify"))
+    words = shlex.split(command)
+    (own,) = (line for line in claims("xlingual cite out/suite/ikea/bkr") if line == words[2])
+    assert run(["cite", "out/suite/ikea/bkr", "--encoder", "ridge"]) == 0
+    words[2] = capsys.readouterr().out.strip()  # its digest may be another with other kernels
+    assert own.rpartition("|")[0] == words[2].rpartition("|")[0]
+    assert run(words[1:]) == 0
+    assert "\n".join(capsys.readouterr().out.strip("\n").splitlines()[:2]) in page
