@@ -131,7 +131,7 @@ MANIFESTS: dict[str, tuple[str, bytes, list[str]]] = {
     "tag": ("m.csv", b"id,lang,text\n1,en_US,a\n", ["row 1", "'lang'", "'en-US'"]),
     "empty id": ("m.csv", b"id,lang,text\n,en,a\n", ["row 1", "'id'", "empty id"]),
     "number for a text": ("m.jsonl", b'{"lang": "en", "text": 3}\n', ["row 1", "'text'", "the number 3"]),
-    "one language": ("m.csv", b"id,lang,text\n1,en,a\n2,en,b\n", ["only 'en'", "two are needed"]),
+    "one language": ("m.csv", b"id,lang,text\n1,en,a\n2,en,b\n", ["only 'en'", "needs at least two"]),
     "non-matching impossible": (
         "m.csv",
         b"id,lang,text,item\n1,en,a,i\n2,de,b,i\n",

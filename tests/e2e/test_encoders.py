@@ -130,7 +130,7 @@ def test_plug_ins_are_listed_good_and_bad(xlingual: Any, plugin: None) -> None:
         "xlgood": False,
     }
     assert "offered by xl-package 1.2" in xlingual("encoders", "xlgood").out
-    assert "random vectors that know nothing" in xlingual("encoders", "random").out
+    assert "random vectors without any knowledge" in xlingual("encoders", "random").out
     refused(xlingual("encoders", "xlbad"), "xl-package 1.2", "loading it failed")
 
 

@@ -31,7 +31,7 @@ def test_near_identical_images_get_a_no(xlingual: Any, alike: str) -> None:
     outcome = xlingual("data", "check", alike, "--image-encoder", "pixels", "--no-store")
     assert outcome.code == 0
     assert "No: Backretrieval cannot separate text encoders on these data." in outcome.out
-    assert "warning: No: Backretrieval can tell nothing" in outcome.err
+    assert "warning: No: Backretrieval cannot separate text encoders" in outcome.err
     found = json.loads(xlingual("data", "check", alike, "--image-encoder", "pixels", "--json").out)
     tells = found["backretrieval"]
     assert tells["reasons"][0] == "near-identical images" and tells["distance"] < 0.005

@@ -60,7 +60,7 @@ def test_tune_apply_score(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "mira, mean of 3 tunings ± sd" in shown.out and "the same, cross-validated" in shown.out
     assert "oracle" in shown.out and "tm[1]" in shown.out
     lines = shown.out.splitlines()
-    assert lines[1].startswith(" Tuning gains ") and "on held-out sentences." in " ".join(lines[1:3])
+    assert lines[1].startswith(" Tuning gains ") and "on sentences held out." in " ".join(lines[1:3])
     begin = next(i for i, line in enumerate(lines) if "decoder's choice  " in line)
     assert len({line.index(".") for line in lines[begin : begin + 6]}) == 1  # points below each other
     assert shown.err == "wrote w.json\n"

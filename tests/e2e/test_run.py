@@ -118,7 +118,7 @@ def test_a_preset_stands_in_files_too_and_what_is_recorded_can_be_run_again(
     assert by_hand["request"]["texts_per_item"] == "all"
     refused(xlingual(*XLR, "--preset", "papr"), "papr", "paper")
     refused(xlingual(*XLR, "--texts-per-item", "0"), "neither a number of at least 1 nor 'all'")
-    refused(xlingual(*XLR, "--or-fewer"), "--or-fewer goes with --sample-size N")
+    refused(xlingual(*XLR, "--or-fewer"), "--or-fewer needs --sample-size N")
 
 
 def test_schemas(xlingual: Any) -> None:

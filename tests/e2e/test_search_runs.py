@@ -68,9 +68,9 @@ def test_what_results_keep_of_runs_can_be_run_again(xlingual: Any, engine: str) 
         ),
         (
             ["evaluate", "corr", "s", "--image-encoder", "img.npy", "--text-encoder", "run:{}"],
-            ["'good' returns lists of candidates, and vectors are needed here"],
+            ["'good' returns lists of candidates, but this command needs vectors"],
         ),
-        (["embed", "s", "--text-encoder", "run:{}", "--out", "x"], ["vectors are needed here"]),
+        (["embed", "s", "--text-encoder", "run:{}", "--out", "x"], ["this command needs vectors"]),
     ],
 )
 def test_what_cannot_be_is_refused(

@@ -61,9 +61,9 @@ def test_a_warning_too(tmp_path, capsys):
     path = tmp_path / "m.csv"
     rows = [f'{i};{tag};"Stühl {i} größer";12,50' for i in range(30) for tag in ("de", "fr")]
     path.write_bytes("\n".join(["id;lang;text;preis", *rows]).encode("cp1252"))
-    with pytest.warns(xlingual.DataWarning, match=r"say encoding=… and separator=… if that is wrong"):
+    with pytest.warns(xlingual.DataWarning, match=r"give encoding=… and separator=… if that is wrong"):
         xlingual.Manifest.read(path)
-    assert "say --encoding and --separator if that is wrong" in said(
+    assert "give --encoding and --separator if that is wrong" in said(
         capsys, "evaluate", "bkr", path, *ENCODERS
     )
 

@@ -52,7 +52,7 @@ def test_languages_without_any_text_do_not_count():
         (
             {"name_en": "a", "name_de": "b"},
             {"text_column": "nam_{lang}"},
-            r"no column that fits.*'name_\{lang\}'",
+            r"no column that matches.*'name_\{lang\}'",
         ),
         (ROW, {"text_column": "{lang}{lang}"}, "once"),
         (

@@ -74,7 +74,7 @@ def test_a_guess_is_stated_with_its_confidence(tmp_path):
     (tmp_path / "m.csv").write_bytes(text.encode("cp1252"))
     words = (
         r"read with encoding cp1252 \(confidence 0\.97\) and separator ';' \(confidence 0\.99\): "
-        "say encoding=… and separator=…"
+        "give encoding=… and separator=…"
     )
     with pytest.warns(DataWarning, match=words):
         manifest = Manifest.read(tmp_path / "m.csv")

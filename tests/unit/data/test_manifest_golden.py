@@ -78,17 +78,17 @@ OPTIONS = {
     "both": {"split": "b", "rows": ":200"},
 }
 GOLDEN = {
-    ("long", "all"): "a0998b1c69fa8371 ef4e332bf31a99d0 78aad44561a51403",
-    ("long", "split"): "f5376a6012e7bfee d09b2a78cf160325 ab179cd0aaf16c0a",
-    ("long", "rows"): "7d733eae35121efe 5ac5f6c9ca72e0ab 5391e58f7baf36df",
-    ("long without items", "all"): "854f4f9588ad7c51 e506adcb6111f51e 943da8a87cfc6a5a",
-    ("long without items", "split"): "bb364e5c16c40320 6cec63239619e85d 6c2a469313e9a8f1",
-    ("long without items", "rows"): "cddbf310492845b8 650c8d4f25ba9a04 af25e3b21995ed44",
-    ("long, bare", "all"): "1b6dbb277d6b1149 261dd2a0adc9a49b a2232904a799e751",
-    ("long, bare", "rows"): "45d48eeaafd78e3c d0e3590a8da88d37 538e0598ebbf49b0",
-    ("wide", "all"): "0ea433c819377a21 4a809b1315e78ee2 f592d0748c50acb3",
-    ("wide", "rows"): "2f8670e3ae98c8c2 f9fda86425362b58 8a60312dd0a9b752",
-    ("wide", "both"): "f99f365dbe252c18 c8d26479332971be e539c5576823edc6",
+    ("long", "all"): "a0998b1c69fa8371 ef4e332bf31a99d0 a3c3c9477eee7253",
+    ("long", "split"): "f5376a6012e7bfee d09b2a78cf160325 9917ee1373dad45d",
+    ("long", "rows"): "7d733eae35121efe 5ac5f6c9ca72e0ab 0826d17ef58859f5",
+    ("long without items", "all"): "854f4f9588ad7c51 e506adcb6111f51e a6592668cee7305e",
+    ("long without items", "split"): "bb364e5c16c40320 6cec63239619e85d 38a3b09704b00a88",
+    ("long without items", "rows"): "cddbf310492845b8 650c8d4f25ba9a04 5a38ce6476485b43",
+    ("long, bare", "all"): "1b6dbb277d6b1149 261dd2a0adc9a49b 2a71562653ace8e1",
+    ("long, bare", "rows"): "45d48eeaafd78e3c d0e3590a8da88d37 f77497cbd8d065ad",
+    ("wide", "all"): "0ea433c819377a21 4a809b1315e78ee2 690ab9d4310a13c4",
+    ("wide", "rows"): "2f8670e3ae98c8c2 f9fda86425362b58 68342ca5e8006415",
+    ("wide", "both"): "f99f365dbe252c18 c8d26479332971be 5ed16a5993535f02",
 }
 
 

@@ -132,7 +132,7 @@ def test_or_fewer_finds_the_largest_size_that_could_be_asked_for():
     [
         ({"texts_per_item": 0}, "--texts-per-item must be at least 1, or all; got 0"),
         ({"texts_per_item": "two"}, "--texts-per-item must be at least 1, or all; got 'two'"),
-        ({"or_fewer": True}, "--or-fewer goes with --sample-size N"),
+        ({"or_fewer": True}, "--or-fewer needs --sample-size N"),
     ],
 )
 def test_bad_options_of_samples_are_refused(options, message):

@@ -109,7 +109,10 @@ def test_forms(written, spec):
         ("lsa:?pairs=2", "say which, for example lsa:?pairs=200&fit="),
         ("lsa:?fit=m.csv#train", "fit_texts"),
         ("random::chargram", "cannot be applied on top"),
-        ("pixels", "does not encode texts; these do: vectors, random, chargram, wordgram, bm25, lsa"),
+        (
+            "pixels",
+            "does not encode texts; these encoders do: vectors, random, chargram, wordgram, bm25, lsa",
+        ),
     ],
 )
 def test_errors(written, says):

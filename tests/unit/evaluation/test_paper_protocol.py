@@ -201,7 +201,7 @@ def test_given_options_win_over_the_preset_and_the_page_says_so(manifest):
     (said,) = [line for line in verdict(results) if "--preset paper" in line]
     assert said == (
         f"Sampled as in the Backretrieval paper (--preset paper): N = {N} items for each side, 2 seeds. The "
-        "data have no more items; the paper's N is 10,000, for IKEA 1,500. Other than in the paper: "
+        "data have no more items; the paper's N is 10,000, for IKEA 1,500. Differences from the paper: "
         "--texts-per-item 2 (paper: 1) and --seeds 2 (paper: 25)."
     )
     with pytest.raises(InputError, match="--sample-size 30 is larger than the data"):
@@ -219,7 +219,7 @@ def test_the_page_says_that_the_protocol_was_used(manifest, validation, tmp_path
     )
     found.write(tmp_path / "r")
     assert "preset" not in json.loads((tmp_path / "r/results.json").read_text())["request"]
-    assert f"Fewer items than the 30 asked for: N = {N} for each side." in verdict(
+    assert f"The data have fewer items than the requested 30: N = {N} for each side." in verdict(
         Results.read(tmp_path / "r")
     )
 

@@ -94,7 +94,7 @@ def test_beyond_the_oracle_below_chance_and_no_normalised_value(made):
         "That is not above chance (0.100); the oracle (images alone) reaches 0.250."
     )
     assert said(made, mean(made, "a", 0.3, note="not normalised: near chance", **marks))[1] == (
-        "Chance is 0.100 and images alone reach 0.250; not normalised: near chance."
+        "Chance is 0.100 and the oracle (images alone) reaches 0.250; not normalised: near chance."
     )
 
 

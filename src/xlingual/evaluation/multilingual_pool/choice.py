@@ -52,7 +52,7 @@ class Choice:
         """
         if not isinstance(vectors, SparseVectors | TokenVectors):
             return self
-        problem = f"{who} gives {vectors.what}, but {{}} needs one dense vector for each text"
+        problem = f"{who} gives {vectors.what}, but one dense vector for each text is needed for {{}}"
         return self._without(FROM_VECTORS, problem, "take a dense encoder")
 
     def of_lists(self, lists: Lists, who: str) -> Choice:

@@ -144,7 +144,7 @@ def test_further_columns_by_language_follow_it():
         (("text",), {}, "no column of languages is found"),
         (("text",), {"language": "xx"}, "--language 'xx' is no language"),
         (("text", "lang"), {"text": "txt"}, "Did you mean 'text'"),
-        (("text", "lang"), {"text": "t_{lang}"}, "has no column that fits 't_{lang}'"),
+        (("text", "lang"), {"text": "t_{lang}"}, "has no column that matches 't_{lang}'"),
         (("text", "lang"), {"text": "text", "join": ["a"]}, "exclude each other"),
     ],
 )

@@ -155,7 +155,7 @@ def test_rows_with_wrong_quotes_are_dropped_and_listed(tmp_path, line):
 @pytest.mark.parametrize("lines", [["1;en;a"], ["1;en;a", "2;de;b;c", "3;de;c;d", "4;de;d;e;f", "5;de;f;g"]])
 def test_a_separator_is_guessed_however_small_the_file(tmp_path, lines):
     (tmp_path / "e.csv").write_text("\n".join(["id;lang;text", *lines]), encoding="utf-8")
-    with pytest.warns(DataWarning, match=r"read with separator ';' \(confidence 0\.\d\d\): say separator=…"):
+    with pytest.warns(DataWarning, match=r"read with separator ';' \(confidence 0\.\d\d\): give separator=…"):
         made = import_export(tmp_path / "e.csv", tmp_path / "m.parquet")
     assert made.texts == {"en": 1}
 
