@@ -192,7 +192,7 @@ def test_views_of_the_space_are_left_out_or_refused():
     pool, *dense = given.drawn(rng, 12, 30, dim=4)
     encoder = given.Given(*[scored.tokens("random", rng, len(side), 4) for side in dense])
     with pytest.warns(
-        DataWarning, match="each token, not one .* needed for the views language-id and picture: left"
+        DataWarning, match="each token, but one .* needed for the views language-id and picture: left"
     ):
         multilingual_pool(pool, text_encoders={"e": encoder}, store=None)
     with pytest.raises(InputError, match="which the view picture would need: name other views"):
