@@ -195,7 +195,7 @@ def test_views_of_the_space_are_left_out_or_refused():
         DataWarning, match="each token, but one .* needed for the views language-id and picture: left"
     ):
         multilingual_pool(pool, text_encoders={"e": encoder}, store=None)
-    with pytest.raises(InputError, match="which the view picture would need: name other views"):
+    with pytest.raises(InputError, match="needed for the view picture: name other views"):
         multilingual_pool(pool, text_encoders={"e": encoder}, views="picture,hubs", store=None)
 
 
