@@ -29,10 +29,17 @@ def pytest_report_header():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give the tests of a file to one process: what they share is made once."""
+    """Give the tests of a file to one process: what they share is made once.
+
+    Tests at full size, which take minutes each and share nothing, are given out one by one.
+    """
     from xdist.scheduler import LoadFileScheduling
 
-    return LoadFileScheduling(config, log)
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return nodeid if "_at_full_size_" in nodeid else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
