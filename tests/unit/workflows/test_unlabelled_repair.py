@@ -118,8 +118,8 @@ def test_the_model_is_used_and_search_really_gets_better(repaired, tmp_path):
     assert again == repaired.found
     folder = ModelFolder.read(tmp_path / "model")
     assert folder.config["model"]["transforms"] == again.chosen
-    assert "there was no test for retrieval" in (tmp_path / "model" / "README.md").read_text()
-    assert "there was no test for retrieval" in card(folder).markdown()  # of the file beside it
+    assert "nothing was tested for retrieval" in (tmp_path / "model" / "README.md").read_text()
+    assert "nothing was tested for retrieval" in card(folder).markdown()  # of the file beside it
     both = {"plain": Apart(), "repaired": FittedTransform(folder, Apart())}
     results = multilingual_pool(mix_pool(translated()), both, views="none", store=None)
     values = {entry.encoder: entry.value for entry in results.entries}
