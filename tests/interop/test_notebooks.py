@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.pages.blocks import place_of
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
@@ -47,4 +48,5 @@ def test_a_notebook_prints_what_is_kept(path, tmp_path, monkeypatch):
     kept, again = (nbformat.read(path, as_version=4) for _ in range(2))
     options = {"timeout": 300, "kernel_name": "python3", "resources": {"metadata": {"path": str(tmp_path)}}}
     nbclient.NotebookClient(again, **options).execute()
-    assert said(again) == said(kept)
+    for shown, printed in zip(said(kept), said(again), strict=True):  # numbers may be off a little
+        assert place_of(" ".join(shown), " ".join(printed)) is not None, (shown, printed)
