@@ -1,6 +1,5 @@
 """docs/results/known-bias.md: its commands and its code, on XQuAD-R, print the table that it shows."""
 
-import os
 import re
 import shlex
 from pathlib import Path
@@ -10,17 +9,14 @@ import pytest
 from xlingual.cli.main import run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "results" / "known-bias.md").read_text(encoding="utf-8")
-DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")).resolve() / "xquad_r"
 
 
 @pytest.mark.slow
-@pytest.mark.data
-@pytest.mark.skipif(not DATA.is_dir(), reason="no XQuAD-R")
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-def test_the_table_is_what_the_code_prints(tmp_path, monkeypatch, capsys):
+def test_the_table_is_what_the_code_prints(real_data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / "store"))
-    (tmp_path / "xquad_r").symlink_to(DATA)
+    (tmp_path / "xquad_r").symlink_to((real_data / "xquad_r").resolve())
     (command,) = re.findall(r"^```bash\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     (code,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     (table,) = re.findall(r"^```\n( +pool one-lang.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
