@@ -1,7 +1,6 @@
 """docs/results/search-engine.md, from answers of _msearch to the gate, with the numbers that it shows."""
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -17,19 +16,17 @@ from xlingual.cli.main import run
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "results" / "search-engine.md").read_text(encoding="utf-8")
 TUTORIAL = (DOCS / "tutorials" / "search-engine.md").read_text(encoding="utf-8")
-DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")).resolve() / "xquad_r"
 
 
 def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="no XQuAD-R")
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-def test_from_answers_to_the_gate(tmp_path, monkeypatch, capsys):
+def test_from_answers_to_the_gate(real_data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / "store"))
-    (tmp_path / "xquad_r").symlink_to(DATA)
+    (tmp_path / "xquad_r").symlink_to((real_data / "xquad_r").resolve())
     data, judge, gate, by_files = blocks("bash")
     (engine,) = blocks("python")
 
