@@ -37,10 +37,9 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
             f"a column of type {kind}{missing}: expected numbers, or truths none of which is missing"
         )
     dtype = np.dtype(kind.to_pandas_dtype())
-    buffer = column.buffers()[1]
-    if not len(column) or buffer is None:
+    if not len(column):  # it may have no bytes
         return np.empty(0, dtype=dtype)
-    values: NDArray[Any] = np.frombuffer(buffer, dtype, len(column), column.offset * dtype.itemsize)
+    values: NDArray[Any] = np.frombuffer(column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize)
     if not column.null_count:
         return values
     known = to_numpy(column.is_valid())
@@ -52,7 +51,8 @@ def from_numpy(
 ) -> pa.Array:
     """Return the Arrow array of numbers or truths [n], null where `mask` [n] is true.
 
-    It has the type `kind`; without one, the type of the values. Raises ArrowInvalid for a value that the type cannot hold.
+    It has the type `kind`; without one, the type of the values. Raises ArrowInvalid for a
+    value that the type cannot hold.
     """
     import pyarrow as pa
 
@@ -97,8 +97,8 @@ def _validity(missing: NDArray[Any]) -> pa.Buffer | None:
 def from_values(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Return the Arrow array of Python values; None is null.
 
-    Strings, bytes, numbers, truths, and lists and structs of them take the way without pandas. Other types take
-    that of pyarrow.
+    Strings, bytes, numbers, truths, and lists and structs of them are made here, values of other types by
+    `pa.array`, which imports pandas.
     """
     import pyarrow as pa
 
