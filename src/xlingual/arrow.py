@@ -39,7 +39,9 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     dtype = np.dtype(kind.to_pandas_dtype())
     if not len(column):  # it may have no bytes
         return np.empty(0, dtype=dtype)
-    values: NDArray[Any] = np.frombuffer(column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize)
+    values: NDArray[Any] = np.frombuffer(
+        column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize
+    )
     if not column.null_count:
         return values
     known = to_numpy(column.is_valid())
