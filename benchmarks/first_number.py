@@ -62,7 +62,7 @@ def main() -> None:
             Manifest.read(data), text_encoders=[texts], image_encoder=images, pairs="en-de"
         )
     numbers = {one["measure"]: one["value"] for one in made}
-    assert numbers == {one.measure: one.value for one in results.scores}
+    assert numbers == {one.measure: one.value for one in results.entries}
     least, whole = (sorted(times[1:])[ROUNDS // 2] for times in (bare, ours))
     ratio = whole / least
     print(

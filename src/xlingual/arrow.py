@@ -2,15 +2,13 @@
 
 `pa.array`, `pa.scalar` and `to_numpy` import pandas wherever it is installed, to see whether a value is
 one of pandas: half a second of a start. The functions here give the same arrays from the bytes alone.
-pyarrow is imported inside the functions, since much is done without it.
+Both packages are imported inside the functions, so that this module costs nothing to import.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +21,7 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     As in pyarrow, a missing number is NaN, and whole numbers are float64 where one is missing. Raises
     TypeError for other values, and for missing truths.
     """
+    import numpy as np
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
@@ -56,6 +55,7 @@ def from_numpy(
     It has the type `kind`; without one, the type of the values. Raises ArrowInvalid for a
     value that the type cannot hold.
     """
+    import numpy as np
     import pyarrow as pa
 
     if values.dtype == np.bool_:  # Arrow keeps truths as bits
@@ -79,6 +79,7 @@ def from_strings(values: Sequence[str | None], kind: pa.DataType) -> pa.Array:
 
 def _joined(values: Sequence[bytes | None], wide: pa.DataType, kind: pa.DataType) -> pa.Array:
     """Return the array of bytes in the type `kind`, made in the type `wide`, whose offsets have 64 bits."""
+    import numpy as np
     import pyarrow as pa
 
     raw = [value or b"" for value in values]
@@ -91,6 +92,7 @@ def _joined(values: Sequence[bytes | None], wide: pa.DataType, kind: pa.DataType
 
 def _validity(missing: NDArray[Any]) -> pa.Buffer | None:
     """Return the bits that say which values are there; None where all are."""
+    import numpy as np
     import pyarrow as pa
 
     return pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
@@ -102,6 +104,7 @@ def from_values(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     Strings, bytes, numbers, truths, and lists and structs of them are made here, values of other types by
     `pa.array`, which imports pandas.
     """
+    import numpy as np
     import pyarrow as pa
 
     types = pa.types
