@@ -22,6 +22,7 @@ SPEED = (
     "memory_of_files",
     "manifest_scale",
     "start_up",
+    "first_number",
     "store_speed",
     "fit_speed",
     "pivot_speed",

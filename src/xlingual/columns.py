@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.arrow import from_numpy, from_strings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,7 +85,7 @@ class Strings(ColumnBase[str]):
         rows = values if isinstance(values, list) else list(values)
         size = 4 * BLOCK
         blocks = (rows[start : start + size] for start in range(0, len(rows), size))
-        return cls([pa.array(block, pa.large_string()) for block in blocks])
+        return cls([from_strings(block, pa.large_string()) for block in blocks])
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -104,7 +105,7 @@ class Strings(ColumnBase[str]):
         import pyarrow as pa
 
         if not len(rows):
-            return pa.array([], pa.large_string())
+            return pa.nulls(0, pa.large_string())
         place = np.searchsorted(self._starts, rows, side="right") - 1
         first, last = int(place.min()), int(place.max())
         if first == last:
@@ -117,7 +118,7 @@ class Strings(ColumnBase[str]):
         ]
         back = np.empty(len(rows), dtype=np.int64)
         back[order] = np.arange(len(rows))
-        return pa.concat_arrays(parts).take(pa.array(back))
+        return pa.concat_arrays(parts).take(from_numpy(back))
 
     def blocks(self) -> Iterator[pa.LargeStringArray]:
         """Yield the strings in order, some at a time."""
@@ -170,7 +171,7 @@ class Lookup(ColumnBase[T]):
             if isinstance(self.words, Strings):
                 yield self.words.arrow(codes)
             else:
-                yield pa.array([self.words[code] for code in codes.tolist()], pa.large_string())
+                yield from_strings([self.words[code] for code in codes.tolist()], pa.large_string())
 
     def byte_lengths(self) -> Ints:
         """Return the length of each string as UTF-8, int64 [n]."""
@@ -263,8 +264,6 @@ def content(chunk: pa.LargeStringArray) -> memoryview:
 
 def _taken(chunk: pa.LargeStringArray, rows: Ints) -> pa.LargeStringArray:
     """Return rows of a chunk, without a copy where they follow each other."""
-    import pyarrow as pa
-
     if rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
         return chunk.slice(int(rows[0]), len(rows))
-    return chunk.take(pa.array(rows))
+    return chunk.take(from_numpy(rows))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.arrow import from_strings, scalar, to_numpy
 from xlingual.columns import pick
 from xlingual.encoders.vectorfile import VectorOptions, open_safetensors, parts_of
 from xlingual.encoders.vectorindex import INDEXES, OWN_IDS, ids_of_index, lists_of_archive, open_archive
@@ -49,7 +50,7 @@ def lines_by_id(
         wanted = _wanted(column, batch.language, rows, options)
         place = pc.index_in(wanted, value_set=names)
         if not place.null_count:
-            found.append((what, place.to_numpy(zero_copy_only=False).astype(np.int64)))
+            found.append((what, to_numpy(place).astype(np.int64)))
             continue
         absent = pc.unique(wanted.filter(place.is_null())).to_pylist()
         shown = listed((repr(name.replace(_MARK, ": ")) for name in absent), 3)
@@ -88,7 +89,7 @@ def refuse_another_order(path: Path, batch: Texts | Images, rows: Ints, lines: I
             place = pc.index_in(ids, value_set=names)
             if place.null_count:
                 continue
-            if np.array_equal(place.to_numpy(zero_copy_only=False), lines):
+            if np.array_equal(to_numpy(place), lines):
                 return
             numbers = (lines + first for first in (0, 1))
             plain = any(ids.to_pylist() == [str(number) for number in each.tolist()] for each in numbers)
@@ -152,7 +153,7 @@ def _wanted(column: Sequence[str], languages: Sequence[str], rows: Ints, options
     if options.lang is not None:
         tags = pick(languages, rows)
         names = [f"{tag}{_MARK}{name}" for tag, name in zip(tags, names, strict=True)]
-    return pa.array(names, pa.large_string())
+    return from_strings(names, pa.large_string())
 
 
 @lru_cache(maxsize=4)
@@ -169,7 +170,7 @@ def _ids(path: Path, options: VectorOptions, version: object) -> pa.Array:
         _refuse_doubles(path, options, names)
         return names
     tags = pa.concat_arrays([_column(part, options.lang, options) for part in parts_of(path)])
-    joined = pc.binary_join_element_wise(tags, names, pa.scalar(_MARK, pa.large_string()))
+    joined = pc.binary_join_element_wise(tags, names, scalar(_MARK, pa.large_string()))
     _refuse_doubles(path, options, joined)
     return joined
 
@@ -210,7 +211,7 @@ def _refuse_doubles(path: Path, options: VectorOptions, names: pa.Array) -> None
     if not len(doubles):
         return
     first = doubles[0]["values"].as_py()
-    lines = np.flatnonzero(pc.equal(names, first).to_numpy(zero_copy_only=False))[:2] + 1
+    lines = np.flatnonzero(to_numpy(pc.equal(names, first)))[:2] + 1
     remedy = (
         "" if options.lang else ", or name the column of languages where an id has one of each (?lang=COLUMN)"
     )

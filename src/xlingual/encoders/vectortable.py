@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.arrays import room_for
+from xlingual.arrow import to_numpy
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.saved import saved_shards, saved_splits
 
@@ -105,7 +106,7 @@ def as_names(values: pa.Array, where: str) -> pa.Array:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if values.null_count:
-        row = int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
+        row = int(np.flatnonzero(to_numpy(values.is_null()))[0])
         raise InputError(
             f"{where}: row {row + 1} has no id ({values.null_count} in all): give each row its id"
         )
@@ -126,7 +127,7 @@ def _array(chunk: pa.Array, where: str) -> NDArray[Any]:
     chunk.validate(full=True)  # offsets that lead anywhere would end the interpreter
     if isinstance(chunk, pa.ExtensionArray):
         chunk = chunk.storage
-    missing = chunk.is_null().to_numpy(zero_copy_only=False)
+    missing = to_numpy(chunk.is_null())
     if str(chunk.type.value_type) == "uint8" and (missing.any() or chunk.flatten().null_count):
         raise InputError(
             f"{where}: vectors of bytes (uint8), some of them missing or with gaps: write the file without "
@@ -165,8 +166,7 @@ def _numbers(values: pa.Array, where: str) -> NDArray[Any]:
 
     if values.null_count:
         values = values.cast(pa.float32())
-    found: NDArray[Any] = values.to_numpy(zero_copy_only=False)
-    return found
+    return to_numpy(values)
 
 
 def _check_lengths(parts: list[NDArray[Any]], where: str) -> None:

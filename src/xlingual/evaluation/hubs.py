@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.arrow import table_of
 from xlingual.evaluation.numbers import Subject
 from xlingual.measures.hub_alarm import LEAST, ByChance, bins_of, is_alarm
 from xlingual.measures.hubness import Hubness, Places, hubness_of, skewness_error
@@ -144,12 +145,12 @@ def _of_largest(occurrences: Floats, errors: Floats, count: int) -> float | None
 
 
 def _interval(places: Places, skewness: float, cluster: Ints) -> Interval | None:
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     error, n_clusters = skewness_error(places, cluster)
     if not np.isfinite(error):
         return None
-    reach = float(t.ppf((1 + LEVEL) / 2, n_clusters - 1)) * error
+    reach = float(stdtrit(n_clusters - 1, (1 + LEVEL) / 2)) * error
     return Interval(skewness - reach, skewness + reach, LEVEL, "jackknife over clusters of queries")
 
 
@@ -242,4 +243,4 @@ class HubTable:
             + [("count", number), ("expected", number), ("errors", number), ("found_by", text)]
             + [("relevant_to", whole)]
         )
-        return {"hubs": pa.Table.from_pylist(self._rows, schema=schema)}
+        return {"hubs": table_of(self._rows, schema)}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.arrow import from_numpy
 from xlingual.data.manifest import Manifest
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.perquery import Words, looked_up, repeated, words_of
@@ -141,12 +142,12 @@ class NeighbourTable:
         columns = {"task": repeated([self.task] * len(lengths), lengths)}
         for place, name in enumerate(("encoder", "source", "target")):
             columns[name] = repeated([str(labels[place]) for labels in self._labels], lengths)
-        columns["seed"] = pa.array(np.repeat([labels[3] for labels in self._labels], lengths), pa.int64())
+        columns["seed"] = from_numpy(np.repeat([labels[3] for labels in self._labels], lengths), pa.int64())
         for place, (name, words) in enumerate((("query", queries), ("neighbour", candidates))):
             columns[name] = looked_up(np.concatenate([block[place] for block in self._blocks]), *words)
         for name in ("above", "tied"):
             numbers = np.concatenate([getattr(found, name) for _, _, found in self._blocks])
-            columns[name] = pa.array(numbers, pa.int64())
+            columns[name] = from_numpy(numbers, pa.int64())
         score = np.concatenate([found.score for _, _, found in self._blocks])
-        columns["score"] = pa.array(score.astype(np.float32), pa.float32(), mask=np.isnan(score))
+        columns["score"] = from_numpy(score.astype(np.float32), pa.float32(), mask=np.isnan(score))
         return {"neighbours": pa.table(columns)}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.arrow import from_numpy, from_strings
 from xlingual.columns import ColumnBase, Lookup
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.strings import numbered_ints, numbered_strings
@@ -78,20 +79,20 @@ class PerQuery:
         columns = {
             name: repeated([labels[i] for labels in self._labels], lengths) for i, name in enumerate(LABELS)
         }
-        columns["seed"] = pa.array(np.repeat(self._seeds, lengths), pa.int64())
+        columns["seed"] = from_numpy(np.repeat(self._seeds, lengths), pa.int64())
         query = np.concatenate(self._blocks["query"])
         ids = words_of(rows.ids)
         columns["query"] = looked_up(query, *ids)
         columns["item"] = looked_up(rows.item[query], *words_of(rows.item_ids))
-        columns["cluster"] = pa.array(rows.cluster[query], pa.int64())
+        columns["cluster"] = from_numpy(rows.cluster[query], pa.int64())
         retrieved = np.concatenate(self._blocks["retrieved"])
         columns["retrieved"] = looked_up(retrieved, *ids)
         clusters = rows.cluster[np.maximum(retrieved, 0)]
-        columns["retrieved_cluster"] = pa.array(clusters, pa.int64(), mask=retrieved < 0)
+        columns["retrieved_cluster"] = from_numpy(clusters, pa.int64(), mask=retrieved < 0)
         for name in ("above", "tied"):
             values = np.concatenate(self._blocks[name])
-            columns[name] = pa.array(values, pa.int64(), mask=values < 0)
-        columns["value"] = pa.array(np.concatenate(self._blocks["value"]), pa.float64())
+            columns[name] = from_numpy(values, pa.int64(), mask=values < 0)
+        columns["value"] = from_numpy(np.concatenate(self._blocks["value"]), pa.float64())
         for name, labels in rows.labels.items():
             code, words = _label_codes(labels)
             if words:
@@ -130,7 +131,7 @@ def words_of(words: Sequence[str]) -> Words:
         code, distinct = numbered_strings(words)
         return code, pa.chunked_array(distinct.chunks, pa.large_string()).cast(pa.string()).combine_chunks()
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
-    return np.array([number[word] for word in words], dtype=np.int64), pa.array(list(number), pa.string())
+    return np.array([number[word] for word in words], dtype=np.int64), from_strings(list(number), pa.string())
 
 
 def looked_up(codes: Ints, distinct: Ints, words: pa.Array) -> pa.Array:
@@ -139,5 +140,5 @@ def looked_up(codes: Ints, distinct: Ints, words: pa.Array) -> pa.Array:
 
     if not len(distinct):
         codes, distinct = np.full(len(codes), -1), np.zeros(1, dtype=np.int64)
-    indices = pa.array(distinct[np.maximum(codes, 0)].astype(np.int32), pa.int32(), mask=codes < 0)
+    indices = from_numpy(distinct[np.maximum(codes, 0)].astype(np.int32), pa.int32(), mask=codes < 0)
     return pa.DictionaryArray.from_arrays(indices, words)

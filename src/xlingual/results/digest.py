@@ -12,6 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from xlingual.arrow import to_numpy
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -58,14 +60,14 @@ def table_digest(table: pa.Table) -> bytes:
             column = column.cast(column.type.value_type)
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         hasher.update(json.dumps([name, len(array)]).encode())
-        hasher.update(np.packbits(np.asarray(pc.is_valid(array))).tobytes())
+        hasher.update(np.packbits(to_numpy(pc.is_valid(array))).tobytes())
         array = array.drop_null()
         if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
             kind = "<i8" if pa.types.is_integer(array.type) else "<f8"
-            hasher.update((array.to_numpy(zero_copy_only=False).astype(kind) + 0).tobytes())
+            hasher.update((to_numpy(array).astype(kind) + 0).tobytes())
             continue
         words = array.cast(pa.large_string())
-        lengths = np.asarray(pc.binary_length(words)).astype("<i8")
+        lengths = to_numpy(pc.binary_length(words)).astype("<i8")
         start, ends = words.offset, np.frombuffer(words.buffers()[1], dtype="<i8")
         hasher.update(lengths.tobytes())
         if len(words):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from xlingual.arrow import from_strings
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.notebook import Plotted, html_of
 from xlingual.results.conventions import remarks
@@ -205,7 +206,9 @@ class Results(Plotted):
         def rows(table: pa.Table) -> pa.Table:
             if "encoder" not in table.schema.names:
                 return table
-            return table.filter(pc.is_in(table["encoder"].cast(pa.string()), pa.array(encoders, pa.string())))
+            return table.filter(
+                pc.is_in(table["encoder"].cast(pa.string()), from_strings(encoders, pa.string()))
+            )
 
         return replace(
             self,

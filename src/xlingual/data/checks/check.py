@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.arrays import Ints, distinct_values
+from xlingual.arrow import to_numpy
 from xlingual.columns import ColumnBase, shown_paths, view
 from xlingual.data.checks.records import Check, ImageCheck, LanguageCheck, PairCheck, findings_of, ordered
 from xlingual.data.checks.sentences import content_findings
@@ -182,10 +183,7 @@ def _texts_with_html(texts: ColumnBase[str]) -> Ints:
 
     found, start = [np.empty(0, dtype=np.int64)], 0
     for block in texts.blocks():  # type: ignore[attr-defined]
-        entity, tag = (
-            pc.match_substring_regex(block, pattern).to_numpy(zero_copy_only=False).astype(bool)
-            for pattern in (_ENTITY, _TAG)
-        )
+        entity, tag = (to_numpy(pc.match_substring_regex(block, pattern)) for pattern in (_ENTITY, _TAG))
         for row in np.flatnonzero(entity).tolist():  # "black&white;" is none
             entity[row] = any(html.unescape(one) != one for one in re.findall(_ENTITY, block[row].as_py()))
         found.append(start + np.flatnonzero(entity | tag))

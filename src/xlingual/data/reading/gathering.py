@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xlingual.arrow import from_strings
 from xlingual.data.reading.problems import STRICT, Reading
 from xlingual.data.reading.tables import SourceTable, check_names
 from xlingual.errors import InputError
@@ -138,7 +139,7 @@ def _put_away(
 
     if kinds <= {str, type(None)}:
         try:
-            return pa.array(cells, pa.large_string())
+            return from_strings(cells, pa.large_string())
         except UnicodeEncodeError:  # half a surrogate pair: refused where the column is used
             return list(cells)
     return list(cells) if kinds <= set(_PLAIN) or not may_drop else None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xlingual.arrow import scalar
 from xlingual.data.reading.problems import STRICT, Reading
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed
@@ -80,7 +81,7 @@ def _with_split(table: SourceTable, split: str) -> SourceTable:
 
         if name != SPLIT:
             return table.arrow(name)
-        return pa.chunked_array([pa.repeat(pa.scalar(split, pa.large_string()), table.n_rows)])
+        return pa.chunked_array([pa.repeat(scalar(split, pa.large_string()), table.n_rows)])
 
     return replace(
         table,

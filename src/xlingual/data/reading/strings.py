@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.arrow import from_numpy, scalar, to_numpy
 from xlingual.columns import ColumnBase, Lookup, Strings, content, offsets
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ def strings_of_arrow(column: pa.ChunkedArray) -> tuple[Strings, np.ndarray]:
     import pyarrow as pa
 
     wide = column.cast(pa.large_string())
-    missing = [chunk.is_null().to_numpy(zero_copy_only=False) for chunk in wide.chunks]
-    chunks = [chunk.fill_null("") if chunk.null_count else chunk for chunk in wide.chunks]
+    missing = [to_numpy(chunk.is_null()) for chunk in wide.chunks]
+    chunks = [chunk.fill_null(scalar("", chunk.type)) if chunk.null_count else chunk for chunk in wide.chunks]
     return Strings(chunks), np.concatenate(missing) if missing else np.zeros(0, dtype=bool)
 
 
@@ -36,7 +37,6 @@ def blank(values: ColumnBase[str]) -> np.ndarray:
 
 
 def _blank(chunk: pa.LargeStringArray) -> np.ndarray:
-    import pyarrow as pa
 
     ends = offsets(chunk)
     empty: np.ndarray = np.diff(ends) == 0
@@ -47,7 +47,7 @@ def _blank(chunk: pa.LargeStringArray) -> np.ndarray:
     doubtful = np.flatnonzero(~empty & ((first <= 0x20) | np.isin(first, SPACE_BYTES)))
     for start in range(0, len(doubtful), _DIGESTED):
         rows = doubtful[start : start + _DIGESTED]
-        empty[rows] = [not text.strip() for text in chunk.take(pa.array(rows)).to_pylist()]
+        empty[rows] = [not text.strip() for text in chunk.take(from_numpy(rows)).to_pylist()]
     return empty
 
 
@@ -56,7 +56,7 @@ def character_lengths(values: ColumnBase[str]) -> Ints:
     import pyarrow.compute as pc
 
     blocks = values.blocks()  # type: ignore[attr-defined]
-    counts = [pc.utf8_length(block).to_numpy(zero_copy_only=False) for block in blocks]
+    counts = [to_numpy(pc.utf8_length(block)) for block in blocks]
     return np.concatenate(counts).astype(np.int64) if counts else np.empty(0, dtype=np.int64)
 
 
@@ -66,7 +66,7 @@ def numbered_strings(values: ColumnBase[str]) -> tuple[Ints, Strings]:
 
     blocks = list(values.blocks())  # type: ignore[attr-defined]
     encoded = pa.chunked_array(blocks, pa.large_string()).combine_chunks().dictionary_encode()
-    codes: Ints = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    codes: Ints = to_numpy(encoded.indices).astype(np.int64)
     return codes, Strings([encoded.dictionary])
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.arrow import table_of
 from xlingual.data.manifest import Manifest
 from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.measures import Measure
@@ -112,4 +113,4 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
                     "similarity": float(block.similarity[i]),
                 }
             )
-    return pa.Table.from_pylist(rows, schema=schema)
+    return table_of(rows, schema)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.arrow import from_numpy
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import PoolVectors
 from xlingual.evaluation.multilingual_pool.lists import named
@@ -84,7 +85,7 @@ class KeptOfQuestions:
             name: repeated([label or encoder for encoder, *_ in self._answers], lengths)
             for name, label in zip(("task", "encoder", "source", "target"), labels, strict=True)
         }
-        columns["seed"] = pa.array(np.full(sum(lengths), self.subject.seed), pa.int64())
+        columns["seed"] = from_numpy(np.full(sum(lengths), self.subject.seed), pa.int64())
         question, candidate, above, tied = (
             np.concatenate(parts) for parts in list(zip(*self._answers, strict=True))[1:]
         )
@@ -93,5 +94,5 @@ class KeptOfQuestions:
             looked_up(candidate, *candidates),
         )
         for name, numbers in (("above", above), ("tied", tied)):
-            columns[name] = pa.array(numbers.astype(np.int64), pa.int64(), mask=above < 0)
+            columns[name] = from_numpy(numbers.astype(np.int64), pa.int64(), mask=above < 0)
         return {**self._nearest.named(questions, candidates), "answers": pa.table(columns)}

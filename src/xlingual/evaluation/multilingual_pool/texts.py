@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.arrow import from_numpy, from_strings, scalar
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.hubs import HubTable
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
@@ -96,12 +97,12 @@ def occurrence_table(pool: MultilingualPool, encoder: str, occurrences: Floats) 
     import pyarrow as pa
 
     c = pool.candidates
-    tags = pa.array(pool.languages, type=pa.string())
+    tags = from_strings(pool.languages, pa.string())
     columns = {
-        "encoder": pa.repeat(pa.scalar(encoder), len(c)),
-        "id": pa.array(c.ids, type=pa.string()),
-        "language": tags.take(pa.array(c.language)),
-        "count": pa.array(occurrences, type=pa.float64()),
+        "encoder": pa.repeat(scalar(encoder, pa.string()), len(c)),
+        "id": from_strings(c.ids, pa.string()),
+        "language": tags.take(from_numpy(c.language)),
+        "count": from_numpy(occurrences, pa.float64()),
     }
     return pa.table(columns)
 
