@@ -25,12 +25,13 @@ def chosen_ranker(request: Ranking, store: Path | str | None, *, quiet: bool) ->
     command has ended well.
     """
     from xlingual.ranking.choice import choose
-    from xlingual.ranking.cluster.connection import cluster_address
     from xlingual.store import default_folder
 
     kept_in = default_folder() if store == "default" else None if store is None else Path(store)
     shared = request.shared
     if request.backend == "ray" and shared is None and request.address is None and kept_in is not None:
+        from xlingual.ranking.cluster.connection import cluster_address
+
         # on this machine alone: a cluster may be named by RAY_ADDRESS
         shared = str(kept_in / "ranking") if cluster_address(None) is None else None
     chosen = choose(

@@ -19,7 +19,8 @@ class Tasks(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the task; name the nearest one where there is none."""
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            known = spelled(self.list_commands(ctx))
-            raise click.UsageError(f"No such task {args[0]!r}.{did_you_mean(args[0], known)}", ctx)
+        known = self.list_commands(ctx)
+        if args and full_name(args[0]) not in known and not args[0].startswith("-"):
+            said = f"No such task {args[0]!r}.{did_you_mean(args[0], spelled(known))}"
+            raise click.UsageError(said, ctx)
         return super().resolve_command(ctx, args)

@@ -20,7 +20,7 @@ from xlingual.data.near_texts import SIMILAR, near_texts
 from xlingual.data.pools.rows import Questions
 from xlingual.embed import ImageIndex
 from xlingual.errors import parameter, warn
-from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
+from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors, one_library_thread
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
 
@@ -253,7 +253,9 @@ def near_cosine(vectors: UnitVectors) -> float:
     if len(some) < 3:
         return 1.0
     unit = UnitVectors(vectors.raw, vectors.rows[some]).screen(0, len(some))
-    distance = 1 - (unit @ unit.T)[np.triu_indices(len(some), 1)].astype(np.float64)
+    with one_library_thread():  # the number of threads must not change the rounding of products
+        cosine = unit @ unit.T
+    distance = 1 - cosine[np.triu_indices(len(some), 1)].astype(np.float64)
     low, middle, usual = np.quantile(distance, [0.05, 0.2, 0.5])
     if not 0 < low < middle:
         return 1.0

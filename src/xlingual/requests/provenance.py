@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial, wraps
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -21,7 +21,7 @@ from xlingual.requests.record import Leaf, Record, Request, leaves, values
 from xlingual.results.digest import digest_of
 from xlingual.results.document import Document
 from xlingual.results.evaluation import SCHEMA, Results
-from xlingual.results.provenance import note_data, note_result, noted, noting, vectors_noted
+from xlingual.results.provenance import note_data, note_result, noted, noting, vectors_noted, version
 
 _ROLES = {  # what data in memory are, by their class
     "Manifest": "manifest",

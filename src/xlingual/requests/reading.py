@@ -11,7 +11,7 @@ import msgspec
 
 from xlingual.errors import InputError, did_you_mean, listed, why
 from xlingual.requests.presets import preset_values
-from xlingual.requests.record import Leaf, Record, Request, key_of, leaves, record_of, refused
+from xlingual.requests.record import Leaf, Record, Request, fields, key_of, leaves, record_of, refused
 from xlingual.requests.values import check, may_be_none
 
 R = TypeVar("R", bound=Record)
@@ -75,7 +75,7 @@ def _value(leaf: Leaf, value: Any, name: str, where: str) -> Any:  # noqa: ANN40
 def _made(kind: type[R], values: Mapping[str, Any], default: R | None) -> R:
     """Build a record and those in it; fields without a value are taken from `default`, if any."""
     own: dict[str, Any] = {}
-    for field in msgspec.structs.fields(kind):
+    for field in fields(kind):
         inner = record_of(field.type)
         if inner is not None:
             preset = field.default if isinstance(field.default, Record) else None

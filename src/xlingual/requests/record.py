@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
@@ -50,6 +50,12 @@ def argument(metavar: str, sentence: str, **marks: Any) -> Meta:  # noqa: ANN401
     return option(sentence, metavar=metavar, argument=True, **marks)
 
 
+@cache
+def fields(kind: type[Record]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """Return the fields of a record; msgspec evaluates their types anew at every call."""
+    return msgspec.structs.fields(kind)
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Fields that belong together; a value that is not of its field's type raises InputError."""
 
@@ -59,7 +65,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def __post_init__(self) -> None:
         """Check every value; a constructor of msgspec checks nothing by itself."""
-        for field in msgspec.structs.fields(type(self)):
+        for field in fields(type(self)):
             check(field.name, getattr(self, field.name), field.type)
 
     def changed(self, **changes: Any) -> Self:  # noqa: ANN401
@@ -143,7 +149,7 @@ def leaves(kind: type[Record]) -> Mapping[str, Leaf]:
 def values(record: Record) -> dict[str, Any]:
     """Return the values of a request and of the records in it, by their names."""
     found: dict[str, Any] = {}
-    for field in msgspec.structs.fields(type(record)):
+    for field in fields(type(record)):
         value = getattr(record, field.name)
         found |= values(value) if isinstance(value, Record) else {key_of(field): value}
     return found
@@ -157,7 +163,7 @@ def defaults(kind: type[Record]) -> dict[str, Any]:
 
 def refused(kind: type[Record]) -> dict[str, str]:
     """Return the options that other requests have and this one refuses, and why."""
-    inner = (record_of(field.type) for field in msgspec.structs.fields(kind))
+    inner = (record_of(field.type) for field in fields(kind))
     return {name: why for record in (kind, *filter(None, inner)) for name, why in record.refused.items()}
 
 
@@ -172,7 +178,7 @@ def key_of(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _walk(kind: type[Record], defaults: Record | None) -> Iterator[Leaf]:
-    for field in msgspec.structs.fields(kind):
+    for field in fields(kind):
         inner = record_of(field.type)
         if inner is not None:
             yield from _walk(inner, field.default if isinstance(field.default, Record) else None)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from importlib.metadata import version
+from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -176,6 +177,15 @@ def noted(own: Path | None = None) -> Provenance:
     """Return from what a result was made that the present block of `noting` makes."""
     open_notes = _noting.get()
     return open_notes[-1].provenance(own) if open_notes else Provenance(program())
+
+
+@lru_cache
+def version(package: str) -> str:
+    """Return the version of a package; its metadata, which may be long, are read once.
+
+    Raises PackageNotFoundError where it is not installed.
+    """
+    return metadata.version(package)
 
 
 def program() -> Program:

@@ -79,6 +79,8 @@ def _limit(n: int, links: Links, own: Ints, most: int) -> float:
 
 
 def _connected(n: int, links: Links, kept: np.ndarray) -> Ints:
+    if not kept.any():  # the import below takes longer than all else here
+        return np.arange(n)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -16,7 +16,7 @@ from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex
 from xlingual.errors import warn
 from xlingual.evaluation.backretrieval.nearest import Nearest
-from xlingual.ranking import Ranker, Top, UnitVectors
+from xlingual.ranking import Ranker, Top, UnitVectors, one_library_thread
 from xlingual.ranking.similarity import DECIMALS
 
 NEAR_IDENTICAL = 0.005  # median cosine distance of two images, below which all look the same
@@ -64,7 +64,8 @@ def usual_distance(images: ImageIndex) -> float | None:
         return None
     vectors = UnitVectors(images.pool.vectors.raw, images.pool.vectors.rows[images.points[lines]])
     unit = vectors.stored(np.arange(len(lines))) * vectors.inverse_norms[:, None]
-    cosine = (unit @ unit.T)[np.triu_indices(len(lines), 1)]
+    with one_library_thread():  # threads of a library wait busily for more after a product
+        cosine = (unit @ unit.T)[np.triu_indices(len(lines), 1)]
     return abs(round(float(np.median(1 - cosine)), DECIMALS))  # the same with any number of threads
 
 

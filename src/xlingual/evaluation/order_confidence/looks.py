@@ -8,6 +8,7 @@ from xlingual.arrays import Floats, Vectors
 from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex
 from xlingual.evaluation.run import TextSides
+from xlingual.ranking import one_library_thread
 from xlingual.streams import stream
 
 MOST = 150  # sources that are compared
@@ -41,7 +42,8 @@ def centred(vectors: Vectors) -> Floats:
     rows = np.asarray(vectors, dtype=np.float64)
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     unit = rows / np.where(length > 0, length, 1.0)
-    found: Floats = unit @ unit.T
+    with one_library_thread():  # the number of threads must not change the rounding of products
+        found: Floats = unit @ unit.T
     n = len(rows)
     np.fill_diagonal(found, 0.0)
     found -= found.sum() / max(n * (n - 1), 1)
@@ -51,7 +53,8 @@ def centred(vectors: Vectors) -> Floats:
 
 def correlation(one: Floats, other: Floats) -> float | None:
     """Return Pearson's correlation of two arrays of `centred`; None where either does not vary."""
-    sizes = np.vdot(one, one), np.vdot(other, other)
+    with one_library_thread():
+        sizes, product = (np.vdot(one, one), np.vdot(other, other)), np.vdot(one, other)
     if min(sizes) < _FLAT * one.size:
         return None
-    return float(np.vdot(one, other) / np.sqrt(sizes[0] * sizes[1]))
+    return float(product / np.sqrt(sizes[0] * sizes[1]))
