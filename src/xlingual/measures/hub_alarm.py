@@ -13,6 +13,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.measures.binomial import at_most, quantile
 
 # Both bounds are chosen in docs/results/hubs.md (`python -m benchmarks hub_bounds`): no hubs, no alarm; and
 # an alarm where a repair pays.
@@ -65,31 +66,13 @@ class ByChance:
     def held_by_largest(self) -> float:
         """The share of all places that the largest ones hold."""
         share = 1 - (np.arange(self.n_largest) + 0.5) / self.m
-        return float(min(self._quantile(share).sum() / (self.n * self.p * self.m), 1.0))
+        return float(min(quantile(share, self.n, self.p).sum() / (self.n * self.p * self.m), 1.0))
 
     def among(self, least: Ints) -> Floats:
         """Return how many candidates are found from least[i] to below least[i + 1] times, float64 [bins]."""
-        below = np.append(self._at_most(least - 1), 1.0)
+        below = np.append(at_most(least - 1, self.n, self.p), 1.0)
         found: Floats = self.m * np.diff(below)
         return found
-
-    # scipy.stats has both functions of the binomial distribution, but takes a third of a second to import.
-
-    def _at_most(self, count: Ints) -> Floats:
-        """Return the chance to be found at most `count` times, [c]."""
-        from scipy.special import betaincc
-
-        share = np.where(count < 0, 0.0, 1.0)
-        inside = (count >= 0) & (count < self.n)
-        share[inside] = betaincc(count[inside] + 1, self.n - count[inside], self.p)
-        return share
-
-    def _quantile(self, share: Floats) -> Ints:
-        """Return the least counts that are not exceeded with a chance of `share`, in (0, 1), or more."""
-        from scipy.special import bdtrik
-
-        count: Ints = np.ceil(bdtrik(share, self.n, self.p)).astype(np.int64)
-        return count - (self._at_most(count - 1) >= share)  # rounding may lift a whole number to the next
 
 
 def bins_of(occurrences: Floats) -> tuple[Ints, Ints]:

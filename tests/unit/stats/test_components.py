@@ -21,6 +21,11 @@ def test_by_hand():
     assert parts(5, links((0, 1, 0.0), (1, 3, 1.0))) == {frozenset({0, 1, 3}), frozenset({2}), frozenset({4})}
 
 
+def test_without_links_each_node_is_alone():
+    assert components(3, links()).tolist() == [0, 1, 2]
+    assert components(0, links()).tolist() == []
+
+
 def test_links_between_nodes_leave_out_those_within_one():
     between = links((0, 1, 0.5), (1, 2, 0.2)).between(np.array([7, 7, 8]))
     assert (between.first.tolist(), between.second.tolist(), between.distance.tolist()) == ([7], [8], [0.2])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.arrow import from_numpy, from_strings, scalar
+from xlingual.arrow import from_numpy, from_strings, scalar, table_of
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.hubs import HubTable
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
@@ -62,11 +62,25 @@ class PoolTables:
         """Return the tables that have rows."""
         import pyarrow as pa
 
-        found = {name: pa.Table.from_pylist(rows) for name, rows in self.rows.items() if rows}
+        schemas = _schemas()
+        found = {name: table_of(rows, schemas[name]) for name, rows in self.rows.items() if rows}
         found |= self.hubs.table()
         if self.occurrences:
             found["occurrences"] = pa.concat_tables(self.occurrences)
         return found
+
+
+def _schemas() -> dict[str, pa.Schema]:
+    """Return the columns of the tables `points` and `worst`."""
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.float64()
+    points = {"encoder": text, "language": text, "role": text, "x": number, "y": number, "text_id": text}
+    worst = dict.fromkeys(("encoder", "question_id", "question_language", "question"), text)
+    worst |= dict.fromkeys(("value", "rank_of_best", "place"), number)
+    worst |= dict.fromkeys(("candidate_id", "candidate_language", "candidate"), text)
+    worst |= {"relevant": pa.bool_(), "kind": text, "measure": text}
+    return {"points": pa.schema(list(points.items())), "worst": pa.schema(list(worst.items()))}
 
 
 def point_rows(pool: MultilingualPool, encoder: str, picture: SpacePicture) -> Rows:

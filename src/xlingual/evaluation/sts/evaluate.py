@@ -12,6 +12,7 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Floats, Ints
+from xlingual.arrow import from_numpy, from_strings
 from xlingual.data.languages import tag_problem
 from xlingual.data.samples import MOST_SEED
 from xlingual.data.sentence_pairs import SentencePairs, read_sentence_pairs
@@ -234,10 +235,10 @@ class _Sts(Run):
         for name, (number, file) in product(self.text_encoders, enumerate(self.files)):
             words = {"encoder": name, "source": self.language, "target": file.name}
             columns = {key: repeated([word], [len(file)]) for key, word in words.items()}
-            columns["pair"] = pa.array(file.ids, pa.string())
-            columns["cluster"] = pa.array(self.sentences.cluster[number], pa.int64())
-            columns["score"] = pa.array(file.score, pa.float64())
-            columns["cosine"] = pa.array(self.cosines[name, number], pa.float64())
+            columns["pair"] = from_strings(file.ids, pa.string())
+            columns["cluster"] = from_numpy(self.sentences.cluster[number], pa.int64())
+            columns["score"] = from_numpy(file.score, pa.float64())
+            columns["cosine"] = from_numpy(self.cosines[name, number], pa.float64())
             parts.append(pa.table(columns))
         return pa.concat_tables(parts).unify_dictionaries()
 

@@ -1,0 +1,57 @@
+"""The binomial distribution: chances against exact fractions, quantiles against scipy.stats."""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from xlingual.measures.binomial import at_most, quantile
+
+# hits, as queries find candidates: n draws of a chance of k/m
+SIZES = st.tuples(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 30))
+
+
+def exact(n, p, most):
+    """Return the chances of at most 0, 1, … `most` hits, as fractions."""
+    one, total, found = Fraction(p), Fraction(0), []
+    for hits in range(most + 1):
+        total += comb(n, hits) * one**hits * (1 - one) ** (n - hits)
+        found.append(total)
+    return found
+
+
+def units_off(found, true):
+    """Return by how many units of the last digit numbers are off the true fractions."""
+    unit = [Fraction(float(np.spacing(float(one)))) for one in true]
+    return [float(abs(Fraction(x) - y) / u) for x, y, u in zip(found, true, unit, strict=True)]
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 2, 1), (5, 4, 3), (60, 60, 10), (365, 365, 10), (500, 900, 5)])
+def test_chances_are_the_exact_ones_and_no_worse_than_those_of_scipy_stats(n, m, k):
+    count = np.arange(min(n, 32))
+    true = exact(n, k / m, int(count[-1]))
+    ours, theirs = at_most(count, n, k / m), binom.cdf(count, n, k / m)
+    assert max(units_off(ours, true)) <= max(1, *units_off(theirs, true))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-11)
+
+
+def test_outside_of_the_possible_numbers_chances_are_0_and_1():
+    assert at_most(np.array([-3, -1, 7, 8]), 7, 0.3).tolist() == [0.0, 0.0, 1.0, 1.0]
+    assert at_most(np.array([-1, 6, 7]), 7, 1.0).tolist() == [0.0, 0.0, 1.0]
+
+
+@given(SIZES)
+def test_quantiles_are_those_of_scipy_stats(size):
+    n, m, k = size
+    p = min(k, m) / m
+    share = np.append(1 - (np.arange(max(m // 100, 1))[:500] + 0.5) / m, np.linspace(0.001, 0.999, 50))
+    np.testing.assert_array_equal(quantile(share, n, p), binom.ppf(share, n, p))
+
+
+def test_a_share_that_is_met_exactly_is_not_exceeded():
+    assert quantile(np.array([0.25, 0.5, 0.75]), 2, 0.5).tolist() == [0, 1, 1]
+    assert quantile(np.array([0.25, 0.75]), 1, 0.25).tolist() == [0, 0]
