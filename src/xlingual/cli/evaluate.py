@@ -92,7 +92,8 @@ def _answered(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of 
         if not screen.silent(request.output) and not any(row.estimated_xlr for row in results.summary):
             screen.note("No XLR can be estimated: no value of Backretrieval.")
     write_and_show(results, request.output)
-    say_written(results, request.output, emphasis=emphasis_of(request))
+    emphasis = emphasis_of(request) if request.output.report else None
+    say_written(results, request.output, emphasis=emphasis)
     _keep(results, request)
     if getattr(request, "trec", None) is not None:
         screen.wrote_runs(request.trec, quiet=request.output.quiet)

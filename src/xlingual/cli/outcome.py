@@ -37,8 +37,16 @@ def emphasis_of(request: Any) -> Emphasis:  # noqa: ANN401  (any request)
     )
 
 
+def _emphasises(request: Any) -> bool:  # noqa: ANN401
+    """Return whether an option of figures is given; the classes of reports need not be imported for that."""
+    given = (getattr(request, name, ()) for name in ("highlight", "annotate"))
+    return any(given) or getattr(request, "seed_shown", "mean") != "mean"
+
+
 def check_emphasis(request: Any, manifest: Manifest) -> None:  # noqa: ANN401
     """Refuse options of figures that cannot be met, before any work is done."""
+    if not _emphasises(request):
+        return
     emphasis = emphasis_of(request)
     if emphasis.options and not request.output.report:
         raise InputError(f"{emphasis.options[0]} is for the report: add --out DIR --report, or leave it out")

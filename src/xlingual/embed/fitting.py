@@ -1,4 +1,7 @@
-"""The texts that encoders are fitted on, and the identity of an encoder's vectors in a batch."""
+"""The texts that encoders are fitted on, and the identity of an encoder's vectors in a batch.
+
+Readers of pools are imported inside the functions: few evaluations read one, and all import this module.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.manifest import Manifest, read_reference
-from xlingual.data.pools.reading import is_pool, read_pool, read_pool_texts
 from xlingual.data.reading.select import split_reference
 from xlingual.embed.encoding import Progress, VectorSource, encode, is_kept
 from xlingual.encoders import Encoder
@@ -33,6 +35,8 @@ def queries_for(manifest: Manifest) -> Callable[[str], Texts]:
 
 def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
     """Return the texts that `fit=` names: of a manifest, or of a multilingual pool, or of a part of it."""
+    from xlingual.data.pools.reading import is_pool, read_pool_texts
+
     try:
         if is_pool(split_reference(reference)[0]):
             return read_pool_texts(reference)
@@ -44,6 +48,8 @@ def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (o
 
 def load_queries(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
     """Return the queries that `fit=` names: the questions of a pool, or the texts of a manifest."""
+    from xlingual.data.pools.reading import is_pool, read_pool
+
     path, split, _ = split_reference(reference)
     if not is_pool(path):
         return load_fit_texts(reference, **columns)

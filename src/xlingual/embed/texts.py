@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.checks import (
     cut_by_language,
     cut_in_sides,
@@ -25,6 +24,9 @@ from xlingual.forms import dense
 from xlingual.ranking import TextPool, TextRows, rows_of
 from xlingual.records import Encoded, Texts
 from xlingual.store import Store
+
+if TYPE_CHECKING:
+    from xlingual.data.pools.pool import MultilingualPool
 
 
 @dataclass(frozen=True)

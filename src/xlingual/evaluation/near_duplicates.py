@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import pick
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR, near_texts
-from xlingual.data.pools.rows import Questions
 from xlingual.embed import ImageIndex
 from xlingual.errors import parameter, warn
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors, one_library_thread
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
+
+if TYPE_CHECKING:
+    from xlingual.data.pools.rows import Questions
 
 DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # the sources of clusters
 NEAR = 0.25  # most distance of near-equal images, as a share of that of any two images

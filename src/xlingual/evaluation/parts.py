@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from xlingual.arrays import Ints
-from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import PoolVectors
 from xlingual.encoders import Encoder
 from xlingual.evaluation.run import Run
@@ -18,6 +17,9 @@ from xlingual.ranking.vector_lists import vector_lists
 from xlingual.records import Texts
 from xlingual.systems import ListSystem, Search
 from xlingual.systems.made_of import needed
+
+if TYPE_CHECKING:
+    from xlingual.data.pools.pool import MultilingualPool
 
 V = TypeVar("V")  # the vectors of an encoder
 P = TypeVar("P")  # what is searched, such as a sample

@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import escaped
-from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.ordered import ranked
 from xlingual.ranking import Adjustment, TextPool, TextRows, rows_of, similarity_of
 from xlingual.ranking.listed import Lists
+
+if TYPE_CHECKING:
+    from xlingual.data.pools.pool import MultilingualPool
 
 IMAGE = "image"  # stands for a language where images are queries or candidates
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xlingual.errors import InputError
 from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.ranker import Ranker
-from xlingual.ranking.torch import TorchRanker, devices
+from xlingual.ranking.torch import devices
 from xlingual.ranking.torch.arithmetic import PRECISIONS
 
 
@@ -56,6 +56,8 @@ def _on_cuda(device: str | None) -> bool:
 def _with_torch(
     device: str | None, precision: str | None, threads: int, memory: int | None, *, requested: bool
 ) -> Chosen:
+    from xlingual.ranking.torch import TorchRanker
+
     ranker = TorchRanker(device, precision=precision, memory=memory, threads=threads)
     about = ranker.about()
     found = "" if requested or device not in (None, "auto") else ", which was found"
