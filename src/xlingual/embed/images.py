@@ -17,7 +17,7 @@ from xlingual.encoders import Encoder
 from xlingual.encoders.decoding import SKIP, BrokenImagesError, broken, counted
 from xlingual.errors import InputError, warn
 from xlingual.images import ImageSource, missing_files, read_bytes
-from xlingual.ranking import Cosine, Pool, UnitVectors
+from xlingual.ranking import Cosine, Pool, UnitVectors, identical_rows
 from xlingual.records import Images, digest
 from xlingual.store import Store
 
@@ -76,7 +76,7 @@ def embed_images(
             f"{len(missing)} of {len(images)} image files are missing (first: {first}): reports show a "
             "placeholder for them"
         )
-    image = _distinct_images(Pool.of(vectors).code, images.source)
+    image = _distinct_images(identical_rows(vectors)[1], images.source)
     _, representative, number = np.unique(image, return_index=True, return_inverse=True)
     code = np.full(len(manifest), -1, dtype=np.int64)
     code[rows] = number[same]

@@ -26,6 +26,7 @@ from xlingual.ranking.corrections import (
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.csls import Csls
+from xlingual.ranking.equal import identical_rows
 from xlingual.ranking.given import GivenScores
 from xlingual.ranking.group_counts import GroupCounts
 from xlingual.ranking.kinds import TextPool, TextRows, TextSimilarity, rows_of, similarity_of
@@ -82,6 +83,7 @@ __all__ = [
     "as_scores",
     "counts",
     "group_weights",
+    "identical_rows",
     "one_library_thread",
     "pairs",
     "rows_of",

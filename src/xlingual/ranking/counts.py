@@ -8,6 +8,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.ranking.levels import levels_of
+from xlingual.ranking.masks import extra, row_sums
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT, Similarity
 
@@ -115,18 +116,16 @@ class Counts:
 
     def update(self, tile: Tile) -> None:
         """Take in a tile."""
-        scores = tile.scores
-        columns = wanted(scores.shape[1], tile.column, self.columns)
-        numbers = (np.arange(scores.shape[1]) if columns is None else columns) + tile.column
+        columns = wanted(tile.scores.shape[1], tile.column, self.columns)
+        numbers = (np.arange(tile.scores.shape[1]) if columns is None else columns) + tile.column
         if len(numbers) == 0:
             return
-        found = self.pairs_of(tile.row, scores.shape[0])
+        found = self.pairs_of(tile.row, tile.scores.shape[0])
         step = max(1, _BATCH // len(numbers))
         for start in range(found.start, found.stop, step):
             pairs = slice(start, min(start + step, found.stop))
-            chosen = scores[self.query[pairs] - tile.row]  # rows first: whole rows are copied fast
-            chosen = chosen if columns is None else chosen.take(columns, axis=1)
-            self._count(chosen, pairs, numbers, tile.band, tile.exact)
+            if not self._count(tile, columns, pairs, numbers):
+                self._count(tile.decided, columns, pairs, numbers)
 
     def add(self, above: Ints, tied: Ints, decided: int) -> None:
         """Take in what a back end counted for each pair, [p, 1] in the order of `query`."""
@@ -136,28 +135,36 @@ class Counts:
 
     def _count(
         self,
-        scores: np.ndarray,  # [pairs, columns]
+        tile: Tile,
+        columns: Ints | None,  # of the tile: those that are counted
         pairs: slice,
         numbers: Ints,  # [columns] candidate numbers, ascending
-        band: float,
-        exact: Callable[[Ints, Ints], Ints],
-    ) -> None:
+    ) -> bool:
+        """Count for some pairs; return False, with nothing counted, where too much is open."""
+        scores = tile.scores[_places(self.query[pairs] - tile.row)]  # rows first: whole rows are copied fast
+        scores = scores if columns is None else scores.take(columns, axis=1)
         target_score = self.keys[pairs] * UNIT
-        higher = scores > (target_score + band).astype(np.float32)[:, None]
-        possible = scores >= (target_score - band).astype(np.float32)[:, None]
-        weight = None if self.weights is None else self.weights[numbers - self.column]
-        certain = _row_sums(higher)
-        self._above[pairs] += certain + _extra(higher, weight)
+        higher = scores > (target_score + tile.band).astype(scores.dtype)[:, None]
+        possible = scores >= (target_score - tile.band).astype(scores.dtype)[:, None]
         own = np.searchsorted(numbers, self.target[pairs])
         own[own == len(numbers)] = 0
         here = np.flatnonzero(numbers[own] == self.target[pairs])
         possible[here, own[here]] = False  # the screen has the target itself within the band
+        certain, near = row_sums(higher), row_sums(possible)
+        if tile.leaves_open(int(near.sum() - certain.sum()), scores.size):
+            return False
+        weight = None if self.weights is None else self.weights[numbers - self.column]
+        above = certain + extra(higher, weight)
+        self._above[pairs] += above
         self._tied[pairs.start + here] += 1 if weight is None else weight[own[here]]
-        open_rows = np.flatnonzero(_row_sums(possible) > certain)
-        if len(open_rows) == 0:
-            return
-        i, j = np.nonzero(possible[open_rows] & ~higher[open_rows])
-        self.decide(pairs.start + open_rows[i], numbers[j], exact)
+        if tile.is_exact:
+            self._tied[pairs] += near + extra(possible, weight) - above
+            return True
+        open_rows = np.flatnonzero(near > certain)
+        if len(open_rows):
+            i, j = np.nonzero(possible[open_rows] & ~higher[open_rows])
+            self.decide(pairs.start + open_rows[i], numbers[j], tile.exact)
+        return True
 
     def decide(self, pair: Ints, candidate: Ints, exact: Callable[[Ints, Ints], Ints]) -> None:
         """Count single candidates, none of them the pair's own target, by their exact keys; parallel arrays.
@@ -178,19 +185,8 @@ def _members(weights: Ints, first: int) -> Ints | None:
     return None if (weights > 0).all() else np.flatnonzero(weights) + first
 
 
-def _row_sums(mask: np.ndarray) -> Ints:
-    """Return the number of true values in each row, int64 [rows], counted eight columns at a time."""
-    padded = mask.shape[1] // 8 * 8
-    words = np.ascontiguousarray(mask[:, :padded]).view(np.uint64)
-    rest: Ints = mask[:, padded:].sum(axis=1, dtype=np.int64)
-    sums: Ints = rest + np.bitwise_count(words).sum(axis=1, dtype=np.int64)
-    return sums
-
-
-def _extra(mask: np.ndarray, weight: Ints | None) -> Ints | int:
-    """Return what columns of a weight over one add to the row sums."""
-    if weight is None:
-        return 0
-    heavy = np.flatnonzero(weight != 1)
-    extra: Ints = mask[:, heavy].astype(np.int64) @ (weight[heavy] - 1)
-    return extra
+def _places(rows: Ints) -> Ints | slice:
+    """Return ascending numbers, as a slice where none is left out or comes twice: nothing is copied then."""
+    first, last = int(rows[0]), int(rows[-1])
+    consecutive = last - first + 1 == len(rows) and (np.diff(rows) == 1).all()
+    return slice(first, last + 1) if consecutive else rows

@@ -13,17 +13,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Protocol, Self
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from xlingual.arrays import Ints, Vectors
+from xlingual.arrays import Floats, Ints
 from xlingual.ranking.similarity import Similarity
 
 TILE_BYTES = 1 << 25  # one float32 tile: 2048 × 4096
 _MANY = 256  # rows of a tile, as many as keep the product fast
+_OPEN = 32  # to decide one pair takes as long as to decide so many in a block
 Progress = Callable[[int, int], None]  # (done, all): screened pairs
 
 
@@ -41,23 +42,52 @@ def _libraries(n_modules: int) -> ThreadpoolController:
 
 @dataclass(frozen=True)
 class Tile:
-    """Screen scores of consecutive queries and candidates, and the way to decide single pairs exactly."""
+    """Scores of consecutive queries and candidates, and the ways to decide pairs exactly, one or all of them.
 
-    scores: Vectors  # [rows, columns]
+    Scores are float32 and may be off by half of `band`; those of a tile whose band is 0 are exact, float64.
+    """
+
+    scores: np.ndarray  # [rows, columns]
     row: int  # number of the first query
     column: int  # number of the first candidate
     band: float
     exact: Callable[[Ints, Ints], Ints]
+    block: Callable[[], Floats] | None = None  # exact scores [rows, columns]
 
     @property
     def transposed(self) -> Tile:
         """The same tile with queries and candidates exchanged."""
-        return Tile(self.scores.T, self.column, self.row, self.band, lambda q, c: self.exact(c, q))
+        return Tile(
+            *(self.scores.T, self.column, self.row, self.band, lambda q, c: self.exact(c, q)),
+            block=None if self.block is None else lambda: self.decided.scores.T,
+        )
 
     @cached_property
     def largest(self) -> float:
-        """The largest absolute screen score."""
+        """The largest absolute score."""
         return float(max(self.scores.max(initial=0.0), -self.scores.min(initial=0.0)))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether equal scores are ties."""
+        return self.band == 0 and self.scores.dtype == np.float64
+
+    @cached_property
+    def decided(self) -> Tile:
+        """The tile with exact scores, made once for all reductions; not where there is no `block`."""
+        assert self.block is not None
+        return Tile(self.block(), self.row, self.column, 0.0, self.exact)
+
+    def leaves_open(self, count: int, of: int) -> bool:
+        """Return whether so many of so many pairs are undecided that to decide them all is cheaper."""
+        return self.block is not None and count * _OPEN > of
+
+    def rows(self, part: slice) -> Tile:
+        """Return some rows of the tile."""
+        return Tile(
+            *(self.scores[part], self.row + part.start, self.column, self.band, self.exact),
+            block=None if self.block is None else lambda: self.decided.scores[part],
+        )
 
 
 class Part(Protocol):
@@ -209,19 +239,23 @@ def scan(
             shape = (height, columns.stop - columns.start)
             out = memory[: shape[0] * shape[1]].reshape(shape)
             scores = similarity.tile(rows, columns, out)
-            tile = Tile(scores, rows.start, columns.start, similarity.band, similarity.exact)
+            tile = Tile(
+                *(scores, rows.start, columns.start, similarity.band, similarity.exact),
+                block=partial(similarity.exact_block, rows, columns),
+            )
             for part in parts:
                 part.update(tile)
         return parts
 
     total = similarity.shape[0] * similarity.shape[1]
     waiting: list[list[Part]] = []
+    merged = 1
     with one_library_thread():
         for rows, parts in zip(plan.row_blocks, _in_order(block, plan.row_blocks, threads), strict=True):
             waiting.append(parts)
-            if len(waiting) == _MERGE_EVERY:
+            if len(waiting) == min(merged, _MERGE_EVERY):  # soon at first: parts begin with what is known
                 _merge(reductions, waiting)
-                waiting = []
+                waiting, merged = [], merged + len(waiting)
             if progress is not None:
                 progress(rows.stop * similarity.shape[1], total)
         _merge(reductions, waiting)

@@ -187,6 +187,14 @@ class MaxSim:
             keys[row] = self._settled(scores[row], query, candidates)
         return keys
 
+    def exact_block(self, rows: slice, columns: slice) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns]: keys times `UNIT`."""
+        with self._lock:
+            self.decided += (rows.stop - rows.start) * (columns.stop - columns.start)
+        keys = self.block_keys(np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop))
+        scores: Floats = keys * UNIT
+        return scores
+
     def _scores(
         self, queries: Ints, candidates: Ints, dtype: type, held: Vectors | None = None
     ) -> np.ndarray:
