@@ -17,6 +17,7 @@ import numpy as np
 
 from benchmarks.ranking_speed import sides
 from xlingual.arrays import Ints
+from xlingual.evaluation.multilingual_pool.one_pass import BlockHeads, PoolColumns
 from xlingual.ranking import (
     Cosine,
     Counts,
@@ -31,7 +32,7 @@ from xlingual.ranking import reference as plain
 from xlingual.ranking.scan import innermost
 from xlingual.ranking.vectors import Pool
 
-SIZE, DIM = 10_000, 256
+SIZE, DIM = 10_000, 768
 CHECKED = 50  # queries compared with the float64 matrix
 GROUPS = 11  # languages of a pool
 LIMIT = 3.0  # times the same shape without ties
@@ -139,8 +140,13 @@ class Asked:
         target = bounds[:-1][None, :] + np.arange(rows)[:, None] % np.diff(bounds)
         return [
             GroupCounts.of(self.similarity, query, target.reshape(-1), bounds, weights=self.weights[1]),
-            Top(100, self.similarity.shape, weights=self.weights[1], cap=1000),
+            BlockHeads(self.columns(bounds), rows, top=100, depth=1),
         ]
+
+    def columns(self, bounds: Ints) -> PoolColumns:
+        """Return the candidates as columns of languages."""
+        language = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        return PoolColumns(self.pools[1].code, self.weights[1], self.pools[1].vectors, language, bounds)
 
 
 WANTED: dict[str, Callable[[Asked], list[Reduction]]] = {
@@ -160,6 +166,8 @@ def run(given: Sides, what: str) -> tuple[float, Asked, list[Reduction]]:
     for one in map(innermost, reductions):
         if isinstance(one, Top):
             one.found = one.result()
+        elif isinstance(one, BlockHeads):
+            one.found = one.result(asked.similarity, Cpu())
     return time.process_time() - begun, asked, reductions
 
 
@@ -181,6 +189,8 @@ def assert_right(asked: Asked, reductions: list[Reduction]) -> None:
             above, tied = plain.counts(keys, own, asked.target[lines], right)
             np.testing.assert_array_equal(one.above[lines], above)
             np.testing.assert_array_equal(one.tied[lines], tied)
+        elif isinstance(one, BlockHeads):
+            _assert_heads(one, rows, keys, right)
         else:
             _assert_groups(one, rows, keys, right)
 
@@ -199,6 +209,18 @@ def _assert_top(top: Top, rows: Ints, keys: Ints, weights: Ints) -> None:
         wanted = weights[own >= kth].sum()
         assert found.weight[lines].sum() + found.unlisted[row] == wanted, (row, best[:5])
         assert len(np.unique(found.candidate[lines])) == lines.sum()
+
+
+def _assert_heads(heads: BlockHeads, rows: Ints, keys: Ints, weights: Ints) -> None:
+    found, language = heads.found, heads.columns.language
+    for row, own in zip(rows.tolist(), keys, strict=True):
+        kth = np.sort(np.repeat(own, weights))[-heads.top]
+        higher, tied = (np.bincount(language, weights * mask, found.places.shape[1]) for mask in (own > kth, own == kth))
+        share = (heads.top - higher.sum()) / tied.sum()
+        np.testing.assert_allclose(found.places[row], higher + share * tied)
+        lines = found.question == row
+        np.testing.assert_array_equal(found.above[lines], 0)
+        np.testing.assert_array_equal(found.tied[lines], weights[own == own.max()].sum())
 
 
 def _assert_groups(counts: GroupCounts, rows: Ints, keys: Ints, weights: Ints) -> None:

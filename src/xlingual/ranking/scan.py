@@ -78,6 +78,11 @@ class Tile:
         assert self.block is not None
         return Tile(self.block(), self.row, self.column, 0.0, self.exact)
 
+    @property
+    def was_decided(self) -> bool:
+        """Whether the exact scores were needed."""
+        return "decided" in self.__dict__
+
     def leaves_open(self, count: int, of: int) -> bool:
         """Return whether so many of so many pairs are undecided that to decide them all is cheaper."""
         return self.block is not None and count * _OPEN > of
@@ -228,7 +233,7 @@ def scan(
 
     Memory: about three tiles of `budget` bytes for each thread, beside the reductions.
     """
-    plan = TilePlan(similarity.shape, budget)
+    plan, foresight = TilePlan(similarity.shape, budget), _Foresight()
 
     def block(rows: slice) -> list[Part]:
         everything = slice(0, similarity.shape[1])
@@ -236,15 +241,19 @@ def scan(
         height, width = rows.stop - rows.start, plan.size[1]
         memory = np.empty(height * width, dtype=np.float32)  # one tile's, used again for the next
         for columns in plan.column_blocks:
-            shape = (height, columns.stop - columns.start)
-            out = memory[: shape[0] * shape[1]].reshape(shape)
-            scores = similarity.tile(rows, columns, out)
-            tile = Tile(
-                *(scores, rows.start, columns.start, similarity.band, similarity.exact),
-                block=partial(similarity.exact_block, rows, columns),
-            )
+            exactly = partial(similarity.exact_block, rows, columns)
+            if foresight.all_at_once():
+                tile = Tile(exactly(), rows.start, columns.start, 0.0, similarity.exact)
+            else:
+                shape = (height, columns.stop - columns.start)
+                out = memory[: shape[0] * shape[1]].reshape(shape)
+                scores = similarity.tile(rows, columns, out)
+                tile = Tile(
+                    *(scores, rows.start, columns.start, similarity.band, similarity.exact), block=exactly
+                )
             for part in parts:
                 part.update(tile)
+            foresight.learn(tile)
         return parts
 
     total = similarity.shape[0] * similarity.shape[1]
@@ -259,6 +268,27 @@ def scan(
             if progress is not None:
                 progress(rows.stop * similarity.shape[1], total)
         _merge(reductions, waiting)
+
+
+class _Foresight:
+    """Guesses which tiles will leave so much open that their scores are made exact at once.
+
+    After each one that did, twice as many are taken to be like it, up to 16; answers do not depend on it.
+    """
+
+    def __init__(self) -> None:
+        self._run = self._left = 0
+
+    def all_at_once(self) -> bool:
+        """Return whether the next tile is taken to be such a one."""
+        self._left -= 1
+        return self._left >= 0
+
+    def learn(self, tile: Tile) -> None:
+        """Take in what a tile, screened first, turned out to be."""
+        if not tile.is_exact:
+            self._run = min(16, 2 * self._run + 1) if tile.was_decided else 0
+            self._left = self._run
 
 
 _MERGE_EVERY = 8

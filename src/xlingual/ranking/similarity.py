@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from threading import Lock
 from typing import Protocol
@@ -16,7 +17,7 @@ from xlingual.ranking.vectors import UnitVectors
 DECIMALS = 9
 UNIT = 10.0**-DECIMALS  # keys are scores in this unit
 _GATHER = 256  # pairs decided at a time: two float64 blocks stay in the cache
-_WIDE = 512  # candidates of a block at a time, beside so many queries
+_HIGH, _WIDE = 128, 512  # queries and candidates of a block at a time: its scores stay in the cache
 _PROBE = 128  # rows and columns on which the screen's error is looked at beforehand
 _ROUNDING = 2.0**-53  # of a float64 number, relative
 _DENSE = 8  # when over one pair in so many of a block is asked for, one float64 product is cheaper
@@ -180,42 +181,49 @@ class Cosine:
 
     def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of a block, int64 [queries, candidates], the same as one by one."""
-        return self._block(queries, candidates).astype(np.int64)
+        found = np.empty((len(queries), len(candidates)), dtype=np.int64)
+        for place, keys in self._keys_by_block(queries, candidates):
+            found[place] = keys
+        return found
 
     def exact_block(self, rows: slice, columns: slice) -> Floats:
         """Return the exact scores of a block, float64 [rows, columns]: keys times `UNIT`."""
+        queries, candidates = np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop)
+        found = np.empty((len(queries), len(candidates)))
+        for place, keys in self._keys_by_block(queries, candidates):
+            np.multiply(keys, UNIT, out=found[place])
         with self._lock:
-            self.decided += (rows.stop - rows.start) * (columns.stop - columns.start)
-        found = self._block(np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop))
-        return np.multiply(found, UNIT, out=found)
+            self.decided += found.size
+        return found
 
-    def _block(self, queries: Ints, candidates: Ints) -> Floats:
-        """Return the exact keys of a block, as whole numbers in float64 [queries, candidates].
+    def _keys_by_block(
+        self, queries: Ints, candidates: Ints
+    ) -> Iterator[tuple[tuple[slice, slice], Floats]]:
+        """Yield ((rows, columns), exact keys as whole numbers in float64) of all pairs, piece by piece.
 
         What lies near a rounding boundary is decided from the pair alone, unless sums have no rounding.
         """
-        found = np.empty((len(queries), len(candidates)))
         left, left_scale = self.queries.stored(queries), self.queries.inverse_norms[queries, None]
-        doubt = 0.0 if self._sums_are_exact else self._doubt
-        if doubt:
-            left *= left_scale
+        certain = self._sums_are_exact
+        if not certain:
+            left *= left_scale / UNIT
         for start in range(0, len(candidates), _WIDE):
             columns = candidates[start : start + _WIDE]
             right, right_scale = self.candidates.stored(columns), self.candidates.inverse_norms[columns]
-            if doubt:
+            if not certain:
                 right *= right_scale[:, None]
-            for low in range(0, len(queries), _GATHER):
-                scores = left[low : low + _GATHER] @ right.T
-                if not doubt:
-                    scores *= left_scale[low : low + _GATHER] * right_scale
-                scores /= UNIT
-                keys = found[low : low + _GATHER, start : start + _WIDE]
-                np.rint(scores, out=keys)
-                if doubt:
+            for low in range(0, len(queries), _HIGH):
+                scores = left[low : low + _HIGH] @ right.T
+                if certain:  # the steps of `_by_pair`
+                    scores *= left_scale[low : low + _HIGH] * right_scale
+                    scores /= UNIT
+                keys = np.rint(scores)
+                if not certain:
                     scores -= keys
-                    i, j = np.divmod(np.flatnonzero(np.abs(scores, out=scores) > 0.5 - doubt), len(columns))
+                    doubtful = np.flatnonzero(np.abs(scores, out=scores) > 0.5 - self._doubt)
+                    i, j = np.divmod(doubtful, len(columns))
                     keys[i, j] = self._by_pair(queries[low + i], columns[j])
-        return found
+                yield (slice(low, low + _HIGH), slice(start, start + _WIDE)), keys
 
     @cached_property
     def _doubt(self) -> float:

@@ -26,6 +26,7 @@ from xlingual.ranking.masks import places
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT
 
+_PIECE = 1 << 18  # exact scores looked at at a time: they stay in the cache
 _BATCH = 1 << 20  # screened pairs taken into a table at a time
 _SETTLED = 1 << 17  # lines settled together at the end
 
@@ -171,28 +172,38 @@ class Top:
 
         The k-th best so far, or a score that k here reach, stands for the k-th best: what ties with less goes.
         """
+        hashes = self._hashes(columns)
+        weight = None if self.weights is None else self.weights[columns]
+        step = max(1, _PIECE // scores.shape[1])
+        waiting: list[Lines] = []
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            waiting.append(self._best_lines(scores[part], rows[part], columns, hashes, weight))
+            if sum(map(len, waiting)) > _BATCH:
+                self._take_in([self.lines, *waiting])
+                waiting = []
+        self._take_in([self.lines, *waiting])
+
+    def _best_lines(
+        self, scores: Floats, rows: Ints, columns: Ints, hashes: np.ndarray, weight: Ints | None
+    ) -> Lines:
+        """Return the lines of the best of some rows of exact scores."""
         limit, alive = self._limits(scores, rows, 0.0)
         if len(alive) < len(rows):
             scores, rows, limit = scores[alive], rows[alive], limit[alive]
-        hashes = self._hashes(columns)
-        weight = None if self.weights is None else self.weights[columns]
-        step = max(1, _BATCH // max(1, min(scores.shape[1], 2 * self.k + self.cap)))
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            own, floors = scores[part], self._floors.of(rows[part])
-            last_hash = np.where(floors.key * UNIT == limit[part], floors.last_hash, EVERY_HASH)
-            best = best_of(own, limit[part], self.k, self.cap, hashes, last_hash, weight)
-            more = np.flatnonzero(best.others)
-            listed = np.ones(len(best.row), dtype=np.int64) if weight is None else weight[best.column]
-            keys = np.concatenate([own[best.row, best.column], best.limit[more]])
-            lines = Lines(
-                rows[part][np.concatenate([best.row, more])],
-                np.concatenate([columns[best.column], np.full(len(more), OTHERS)]),
-                np.rint(keys / UNIT).astype(np.int64),
-                np.concatenate([listed, best.others[more]]),
-                np.ones(len(keys), dtype=bool),
-            )
-            self._take_in([self.lines, lines])
+        level = self._floors.scores(rows, 0, exact=True)
+        last_hash = np.where(level == limit, self._floors.last_hash[rows], EVERY_HASH)
+        best = best_of(scores, limit, self.k, self.cap, hashes, last_hash, weight)
+        more = np.flatnonzero(best.others)
+        listed = np.ones(len(best.row), dtype=np.int64) if weight is None else weight[best.column]
+        keys = np.concatenate([scores[best.row, best.column], best.limit[more]])
+        return Lines(
+            rows[np.concatenate([best.row, more])],
+            np.concatenate([columns[best.column], np.full(len(more), OTHERS)]),
+            np.rint(keys / UNIT).astype(np.int64),
+            np.concatenate([listed, best.others[more]]),
+            np.ones(len(keys), dtype=bool),
+        )
 
     def take(self, query: Ints, candidate: Ints, score: np.ndarray) -> None:
         """Take in single pairs and their screen scores, parallel arrays; numbers from the origin on."""
