@@ -1,9 +1,9 @@
 """Many ties and near-ties among different vectors: time against the same shapes without ties.
 
-Categories as vectors, binary codes, counts of few words, texts that differ in a character, and an encoder whose
-vectors have collapsed. What is asked for is what Backretrieval, retrieval and a multilingual pool ask for. Answers
-for some queries are compared with the float64 matrix, of rows collapsed by the same rule. One thread, processor
-time; `python -m benchmarks.ties_speed 20000 768` takes other numbers of vectors and dimensions.
+Categories as vectors, binary codes, counts of few words, texts that differ in a character, and an encoder
+whose vectors have collapsed. What is asked for is what Backretrieval, retrieval and a multilingual pool ask
+for. Answers for some queries are compared with the float64 matrix, of rows collapsed by the same rule. One
+thread, processor time; `python -m benchmarks.ties_speed 20000 768` takes other numbers.
 """
 
 from __future__ import annotations
@@ -83,9 +83,7 @@ def nearly_equal(n: int, d: int) -> Sides:
     """Return vectors of one direction and a little noise: cosines within 1e-8."""
     rng = np.random.default_rng(5)
     one = rng.standard_normal(d)
-    return tuple(
-        (one + 4e-5 * rng.standard_normal((n, d))).astype(np.float32) for _ in range(2)
-    )  # type: ignore[return-value]
+    return tuple((one + 4e-5 * rng.standard_normal((n, d))).astype(np.float32) for _ in range(2))  # type: ignore[return-value]
 
 
 def nearly_copies(n: int, d: int) -> Sides:
@@ -215,7 +213,9 @@ def _assert_heads(heads: BlockHeads, rows: Ints, keys: Ints, weights: Ints) -> N
     found, language = heads.found, heads.columns.language
     for row, own in zip(rows.tolist(), keys, strict=True):
         kth = np.sort(np.repeat(own, weights))[-heads.top]
-        higher, tied = (np.bincount(language, weights * mask, found.places.shape[1]) for mask in (own > kth, own == kth))
+        higher, tied = (
+            np.bincount(language, weights * mask, found.places.shape[1]) for mask in (own > kth, own == kth)
+        )
         share = (heads.top - higher.sum()) / tied.sum()
         np.testing.assert_allclose(found.places[row], higher + share * tied)
         lines = found.question == row
@@ -254,7 +254,8 @@ def main(n: int = SIZE, d: int = DIM, *only: str) -> None:
             assert_right(asked, reductions)
             worst = max(worst, seconds / usual)
             decided = asked.similarity.decided
-            print(f"      {make.__name__:14s} {seconds:7.2f} s  {seconds / usual:6.2f} times, {decided:,} pairs decided")
+            ratio = f"{seconds:7.2f} s  {seconds / usual:6.2f} times"
+            print(f"      {make.__name__:14s} {ratio}, {decided:,} pairs decided")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"   most memory {peak / 2**20:.0f} MiB")
     assert worst <= LIMIT, worst

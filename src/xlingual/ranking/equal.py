@@ -13,7 +13,7 @@ from xlingual.arrays import Floats, Ints
 if TYPE_CHECKING:
     from xlingual.ranking.vectors import UnitVectors
 
-CHUNK = 1024  # rows looked at at a time: a few MiB for the usual dimensions
+_CHUNK = 1024  # rows looked at at a time: a few MiB for the usual dimensions
 DECIMALS = 12  # to which unit vectors are rounded before they are compared
 _Rows = Callable[[Ints], np.ndarray]  # numbers [n] → what is compared, [n, d]
 
@@ -24,27 +24,29 @@ def identical_rows(raw: np.ndarray, rows: Ints | None = None) -> tuple[Ints, Int
     `first` is the first position of each distinct row, `code` the distinct row of each.
     """
     rows = np.arange(len(raw)) if rows is None else np.asarray(rows, dtype=np.int64)
-    checksum = [_checksum(raw[rows[i : i + CHUNK]]) for i in range(0, len(rows), CHUNK)]
+    checksum = [_checksum(raw[rows[i : i + _CHUNK]]) for i in range(0, len(rows), _CHUNK)]
     same = _same(np.concatenate(checksum), np.arange(len(rows)), lambda index: raw[rows[index]])
     return _numbered(same)
 
 
 def equal_rows(unit: UnitVectors) -> tuple[Ints, Ints]:
-    """Return (first [u], code [n]) of vectors: those whose unit vectors are equal to 12 decimals share a code.
+    """Return (first [u], code [n]) of vectors: those with unit vectors equal to 12 decimals share a code.
 
     Unit vectors are rounded to 12 decimals in float64, so that to be equal is an equivalence. Only rows whose
     projections on one random direction are close are compared: rows that are equal have close ones.
     """
     n, direction = len(unit), np.random.default_rng(0).uniform(-1, 1, unit.dim)
     place = np.empty(n)
-    for start in range(0, n, CHUNK):
-        index = np.arange(start, min(start + CHUNK, n))
+    for start in range(0, n, _CHUNK):
+        index = np.arange(start, min(start + _CHUNK, n))
         place[index] = (unit.stored(index) @ direction) * unit.inverse_norms[index]
     order = np.argsort(place, kind="stable")
-    close = np.diff(place[order]) <= 4 * 10.0**-DECIMALS * unit.dim  # twice the most that equal ones differ by
+    close = (
+        np.diff(place[order]) <= 4 * 10.0**-DECIMALS * unit.dim
+    )  # twice the most that equal ones differ by
     near = np.sort(order[np.append(close, False) | np.append(False, close)])
     checksum = [
-        _checksum(_rounded(unit, near[start : start + CHUNK])) for start in range(0, len(near), CHUNK)
+        _checksum(_rounded(unit, near[start : start + _CHUNK])) for start in range(0, len(near), _CHUNK)
     ]
     same = np.arange(n)
     if len(near):
@@ -71,8 +73,8 @@ def _same(checksum: np.ndarray, numbers: Ints, rows: _Rows) -> Ints:
     same[order] = order[np.maximum.accumulate(np.where(new, np.arange(len(numbers)), 0))]
     later = np.flatnonzero(same != np.arange(len(numbers)))
     label: dict[bytes, int] = {}
-    for start in range(0, len(later), CHUNK):
-        part = later[start : start + CHUNK]
+    for start in range(0, len(later), _CHUNK):
+        part = later[start : start + _CHUNK]
         own = rows(numbers[part])
         differ = (own != rows(numbers[same[part]])).any(axis=1)
         for position, row in zip(part[differ].tolist(), own[differ], strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from xlingual.ranking.masks import extra, places, row_sums
 
 @dataclass(frozen=True)
 class Best:
-    """Places (row, column) of the best of each row; of some rows `others`, which tie with the least of them."""
+    """Places (row, column) of the best of each row; some rows have `others`, which tie with the least."""
 
     row: Ints  # [e]
     column: Ints  # [e]
@@ -22,12 +23,24 @@ class Best:
     others: Ints  # [rows] how many are counted alone, with their weights
 
 
+@dataclass(frozen=True)
+class Hashes:
+    """The hashes of candidates, uint64 [n], and the order by them."""
+
+    values: np.ndarray
+
+    @cached_property
+    def order(self) -> Ints:
+        """The candidates by rising hash."""
+        return np.argsort(self.values)
+
+
 def best_of(
     scores: Floats,  # [rows, columns]
     limit: Floats,  # [rows] scores that k candidates reach
     k: int,
     cap: int,
-    hashes: np.ndarray,  # uint64 [columns]
+    hashes: Hashes,  # [columns]
     last_hash: np.ndarray,  # uint64 [rows] above which those at the limit are counted alone
     weight: Ints | None,  # [columns] above zero
 ) -> Best:
@@ -55,21 +68,21 @@ def best_of(
 
 
 def _sampled(
-    tied: np.ndarray, crowded: Ints, hashes: np.ndarray, last_hash: np.ndarray, cap: int
+    tied: np.ndarray, crowded: Ints, hashes: Hashes, last_hash: np.ndarray, cap: int
 ) -> tuple[Ints, Ints]:
     """Return (row, column) of the `cap` tied candidates of the smallest hash of each of some rows."""
-    by_hash = np.argsort(hashes)
+    by_hash = hashes.order
     found: list[tuple[Ints, Ints]] = [(crowded[:0], crowded[:0])]
     width = 2 * cap
     while len(crowded):  # candidates in the order of their hashes, more of them for rows that lack some
         first = by_hash[:width]
         chosen = tied[crowded[:, None], first]
-        enough = (row_sums(chosen) >= cap) | (hashes[first[-1]] >= last_hash[crowded])
+        enough = (row_sums(chosen) >= cap) | (hashes.values[first[-1]] >= last_hash[crowded])
         enough |= len(first) == len(by_hash)
         row, place = np.divmod(np.flatnonzero(chosen[enough]), len(first))
         among = np.arange(len(row)) - np.repeat(*groups(row)) < cap
         row, column = crowded[enough][row[among]], first[place[among]]
-        own = hashes[column] <= last_hash[row]
+        own = hashes.values[column] <= last_hash[row]
         found.append((row[own], column[own]))
         crowded, width = crowded[~enough], 4 * width
     return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])

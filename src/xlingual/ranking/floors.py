@@ -15,7 +15,7 @@ EVERY_HASH = np.iinfo(np.uint64).max
 
 @dataclass(frozen=True)
 class Floors:
-    """For each of n queries a key that k candidates reach: what is certainly below it is not among the k best.
+    """For each of n queries a key that k candidates reach: what is below it is not among the k best.
 
     `exact` says whether the key is, or within half a band. Where more candidates tie with it than are listed,
     `last_hash` is the largest hash of those: candidates of larger ones are counted alone.

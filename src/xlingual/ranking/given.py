@@ -62,10 +62,9 @@ class GivenScores:
         keys: Ints = np.asarray(self._keys[queries, candidates])
         return keys
 
-    def exact_block(self, rows: slice, columns: slice) -> Floats:
-        """Return the exact scores of a block, float64 [rows, columns]: keys times `UNIT`."""
-        scores: Floats = self._keys[rows, columns] * UNIT
-        return scores
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
+        return np.multiply(self._keys[rows, columns], UNIT, out=out)
 
     def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:
         """Return the mean score of all pairs, weighted by how often each side counts."""

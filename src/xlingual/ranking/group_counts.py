@@ -237,7 +237,7 @@ class GroupCounts:
         self.decided += len(pair)
 
     def _extra(self, tile: Tile, row: Ints, limit: np.ndarray) -> np.ndarray | int:
-        """Return what columns of a weight other than one, above the limits of pairs, count beyond one, [pairs, g]."""
+        """Return what columns of a weight other than one add above the limits of pairs, [pairs, g]."""
         first, last = np.searchsorted(self.heavy, (tile.column, tile.column + tile.scores.shape[1]))
         if self.weights is None or first == last:
             return 0

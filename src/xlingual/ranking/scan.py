@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -234,26 +234,18 @@ def scan(
     Memory: about three tiles of `budget` bytes for each thread, beside the reductions.
     """
     plan, foresight = TilePlan(similarity.shape, budget), _Foresight()
+    free: list[_Room] = []
 
     def block(rows: slice) -> list[Part]:
         everything = slice(0, similarity.shape[1])
         parts: list[Part] = [reduction.within(rows, everything) for reduction in reductions]
-        height, width = rows.stop - rows.start, plan.size[1]
-        memory = np.empty(height * width, dtype=np.float32)  # one tile's, used again for the next
+        room = free.pop() if free else _Room(plan.size)
         for columns in plan.column_blocks:
-            exactly = partial(similarity.exact_block, rows, columns)
-            if foresight.all_at_once():
-                tile = Tile(exactly(), rows.start, columns.start, 0.0, similarity.exact)
-            else:
-                shape = (height, columns.stop - columns.start)
-                out = memory[: shape[0] * shape[1]].reshape(shape)
-                scores = similarity.tile(rows, columns, out)
-                tile = Tile(
-                    *(scores, rows.start, columns.start, similarity.band, similarity.exact), block=exactly
-                )
+            tile = _tile(similarity, rows, columns, room, at_once=foresight.at_once())
             for part in parts:
                 part.update(tile)
             foresight.learn(tile)
+        free.append(room)
         return parts
 
     total = similarity.shape[0] * similarity.shape[1]
@@ -270,6 +262,33 @@ def scan(
         _merge(reductions, waiting)
 
 
+class _Room:
+    """Memory of one tile at a time, used again for the next: fresh memory costs a part of the product."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        self._size = size
+        self._made: dict[type, np.ndarray] = {}
+
+    def of(self, shape: tuple[int, int], kind: type) -> np.ndarray:
+        """Return an array of this shape and kind, which shares its memory with the last one of the kind."""
+        if kind not in self._made:
+            self._made[kind] = np.empty(self._size[0] * self._size[1], dtype=kind)
+        return self._made[kind][: shape[0] * shape[1]].reshape(shape)
+
+
+def _tile(similarity: Similarity, rows: slice, columns: slice, room: _Room, *, at_once: bool) -> Tile:
+    """Return one tile: screened, or with exact scores at once."""
+    shape = (rows.stop - rows.start, columns.stop - columns.start)
+
+    def exactly() -> Floats:
+        return similarity.exact_block(rows, columns, room.of(shape, np.float64))
+
+    if at_once:
+        return Tile(exactly(), rows.start, columns.start, 0.0, similarity.exact)
+    scores = similarity.tile(rows, columns, room.of(shape, np.float32))
+    return Tile(scores, rows.start, columns.start, similarity.band, similarity.exact, block=exactly)
+
+
 class _Foresight:
     """Guesses which tiles will leave so much open that their scores are made exact at once.
 
@@ -279,7 +298,7 @@ class _Foresight:
     def __init__(self) -> None:
         self._run = self._left = 0
 
-    def all_at_once(self) -> bool:
+    def at_once(self) -> bool:
         """Return whether the next tile is taken to be such a one."""
         self._left -= 1
         return self._left >= 0

@@ -40,8 +40,8 @@ class Similarity(Protocol):
     def exact(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of pairs, int64 [p]: equal keys are ties."""
 
-    def exact_block(self, rows: slice, columns: slice) -> Floats:
-        """Return the exact scores of a block, float64 [rows, columns]: keys times `UNIT`."""
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
 
 
 class ImageScores(Similarity, Protocol):
@@ -186,19 +186,16 @@ class Cosine:
             found[place] = keys
         return found
 
-    def exact_block(self, rows: slice, columns: slice) -> Floats:
-        """Return the exact scores of a block, float64 [rows, columns]: keys times `UNIT`."""
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
         queries, candidates = np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop)
-        found = np.empty((len(queries), len(candidates)))
         for place, keys in self._keys_by_block(queries, candidates):
-            np.multiply(keys, UNIT, out=found[place])
+            np.multiply(keys, UNIT, out=out[place])
         with self._lock:
-            self.decided += found.size
-        return found
+            self.decided += out.size
+        return out
 
-    def _keys_by_block(
-        self, queries: Ints, candidates: Ints
-    ) -> Iterator[tuple[tuple[slice, slice], Floats]]:
+    def _keys_by_block(self, queries: Ints, candidates: Ints) -> Iterator[tuple[tuple[slice, slice], Floats]]:
         """Yield ((rows, columns), exact keys as whole numbers in float64) of all pairs, piece by piece.
 
         What lies near a rounding boundary is decided from the pair alone, unless sums have no rounding.

@@ -140,15 +140,14 @@ class SparseScores:
         keys: Ints = np.rint(self.block(queries, candidates) / UNIT).astype(np.int64)
         return keys
 
-    def exact_block(self, rows: slice, columns: slice) -> Floats:
-        """Return the exact scores of a block, float64 [rows, columns]: keys times `UNIT`."""
-        found = np.empty((rows.stop - rows.start, columns.stop - columns.start))
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
         for place, product in self._products(rows, columns):
-            product.toarray(out=found[place])
-        np.rint(np.divide(found, UNIT, out=found), out=found)
+            product.toarray(out=out[place])
+        np.rint(np.divide(out, UNIT, out=out), out=out)
         with self._lock:
-            self.decided += found.size
-        return np.multiply(found, UNIT, out=found)
+            self.decided += out.size
+        return np.multiply(out, UNIT, out=out)
 
     def _products(self, rows: slice, columns: slice) -> Iterator[tuple[slice, Any]]:
         """Yield the places of some rows, and their scores with the columns, float64 CSR of scipy."""

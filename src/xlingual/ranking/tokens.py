@@ -187,13 +187,12 @@ class MaxSim:
             keys[row] = self._settled(scores[row], query, candidates)
         return keys
 
-    def exact_block(self, rows: slice, columns: slice) -> Floats:
-        """Return the exact scores of a block, float64 [rows, columns]: keys times `UNIT`."""
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
         with self._lock:
-            self.decided += (rows.stop - rows.start) * (columns.stop - columns.start)
+            self.decided += out.size
         keys = self.block_keys(np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop))
-        scores: Floats = keys * UNIT
-        return scores
+        return np.multiply(keys, UNIT, out=out)
 
     def _scores(
         self, queries: Ints, candidates: Ints, dtype: type, held: Vectors | None = None

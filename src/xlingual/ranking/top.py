@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.ragged import groups
-from xlingual.ranking.exact_best import at_most_kth, best_of
+from xlingual.ranking.exact_best import Hashes, at_most_kth, best_of
 from xlingual.ranking.floors import EVERY_HASH, NOTHING, Floors
 from xlingual.ranking.lines import (
     FIELDS,
@@ -23,28 +23,13 @@ from xlingual.ranking.lines import (
     ranges_of,
 )
 from xlingual.ranking.masks import places
+from xlingual.ranking.ranked import TopK, ranked
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT
 
 _PIECE = 1 << 18  # exact scores looked at at a time: they stay in the cache
 _BATCH = 1 << 20  # screened pairs taken into a table at a time
 _SETTLED = 1 << 17  # lines settled together at the end
-
-
-@dataclass(frozen=True)
-class TopK:
-    """The best candidates of each query, ordered by query, then best first; parallel arrays.
-
-    `above` candidates (with multiplicity) score higher, `tied` score the same, itself included. Where more
-    candidates tie with the k-th than the cap, those kept are a sample and `unlisted` counts the others.
-    """
-
-    query: Ints  # [e]
-    candidate: Ints  # [e]
-    weight: Ints  # [e] multiplicity of the candidate
-    above: Ints  # [e]
-    tied: Ints  # [e]
-    unlisted: Ints  # [n queries]
 
 
 class Top:
@@ -148,14 +133,14 @@ class Top:
         self._decide = lambda query, candidate: exact(query + row, candidate + column)
 
     def _screen(self, scores: np.ndarray, rows: Ints, columns: Ints, tile: Tile) -> bool:
-        """Add the pairs of these rows that the screen cannot rule out; False, with none added, for too many."""
+        """Add the pairs of these rows that the screen cannot rule out; False, and none, where too many."""
         limit, alive = self._limits(scores, rows, tile.band)
         if len(alive) == 0:
             return True
         if len(alive) < len(rows):
             scores, rows, limit = scores[alive], rows[alive], limit[alive]
         possible = scores >= limit[:, None].astype(np.float32)
-        count = np.count_nonzero(possible.ravel(order="K"))
+        count = int(np.count_nonzero(possible.ravel(order="K")))
         if tile.leaves_open(count - 2 * self.k * len(rows), scores.size):
             return False
         i, j = places(possible)
@@ -170,9 +155,9 @@ class Top:
     def _take_exact(self, scores: Floats, rows: Ints, columns: Ints) -> None:
         """Take in exact scores: what is above the k-th best, and a sample of what ties with it.
 
-        The k-th best so far, or a score that k here reach, stands for the k-th best: what ties with less goes.
+        The k-th best so far, or a score that k here reach, stands for the k-th best.
         """
-        hashes = self._hashes(columns)
+        hashes = Hashes(self._hashes(columns))
         weight = None if self.weights is None else self.weights[columns]
         step = max(1, _PIECE // scores.shape[1])
         waiting: list[Lines] = []
@@ -185,7 +170,7 @@ class Top:
         self._take_in([self.lines, *waiting])
 
     def _best_lines(
-        self, scores: Floats, rows: Ints, columns: Ints, hashes: np.ndarray, weight: Ints | None
+        self, scores: Floats, rows: Ints, columns: Ints, hashes: Hashes, weight: Ints | None
     ) -> Lines:
         """Return the lines of the best of some rows of exact scores."""
         limit, alive = self._limits(scores, rows, 0.0)
@@ -382,7 +367,7 @@ class Top:
         left = open_queries[lines.query]
         settled = self._settled(lines.take(left), near[left])
         lines = Lines.joined([lines.take(~left), settled])
-        return _ranked(lines.take(np.argsort(lines.query, kind="stable")), self.shape[0])
+        return ranked(lines.take(np.argsort(lines.query, kind="stable")), self.shape[0])
 
     def _settled(self, lines: Lines, near: np.ndarray) -> Lines:
         """Return the lines of queries that the screen left open, exact where it matters, and in order."""
@@ -405,33 +390,6 @@ def _chosen(scores: np.ndarray, rows: Ints | None, columns: Ints | None) -> np.n
     if columns is None:
         return scores
     return scores.take(columns, axis=1) if scores.flags.c_contiguous else scores[:, columns]
-
-
-def _ranked(lines: Lines, n: int) -> TopK:
-    """Turn ordered lines into ranks: equal keys of one query are one level."""
-    if len(lines) == 0:
-        nothing = np.empty(0, dtype=np.int64)
-        return TopK(nothing, nothing, nothing, nothing, nothing, np.zeros(n, dtype=np.int64))
-    starts, size = groups(lines.query)
-    new_level = np.ones(len(lines), dtype=bool)
-    new_level[1:] = (np.diff(lines.query) != 0) | (np.diff(lines.key) != 0)
-    level = np.cumsum(new_level) - 1
-    tied = np.bincount(level, lines.weight).astype(np.int64)
-    total = np.cumsum(lines.weight)
-    before_query = np.repeat(total[starts] - lines.weight[starts], size)
-    before_level = (total - lines.weight)[new_level]
-    others = lines.candidate == OTHERS
-    unlisted = np.bincount(lines.query[others], lines.weight[others], n).astype(np.int64)
-    above = before_level[level] - before_query
-    listed = ~others
-    return TopK(
-        lines.query[listed],
-        lines.candidate[listed],
-        lines.weight[listed],
-        above[listed],
-        tied[level][listed],
-        unlisted,
-    )
 
 
 def _hash(candidate: Ints, seed: int) -> np.ndarray:

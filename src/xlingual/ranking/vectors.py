@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.ranking.equal import CHUNK, equal_rows
+from xlingual.ranking.equal import equal_rows
 
+CHUNK = 1024  # rows converted to float64 at a time: a few MiB for the usual dimensions
 CACHE_BYTES = 1 << 27  # normalised float32 copies up to this size are kept, larger ones made again by blocks
 _WHOLE = 16  # bits of whole numbers that are looked for in the first vectors
 _LARGE = 1e12  # a length beyond this or its inverse is scaled in float64
@@ -58,7 +59,7 @@ class UnitVectors:
 
     @cached_property
     def bits(self) -> int | None:
-        """Bits of the largest number where all are whole multiples of one power of two; None where they are not.
+        """Bits of the largest number where all are whole multiples of one power of two; else None.
 
         So are binary codes and counts: sums of their products have no rounding, in any order.
         """
@@ -121,9 +122,9 @@ class UnitVectors:
 class Pool:
     """Rows of an array with equal ones collapsed: `vectors` are the distinct rows.
 
-    Rows are equal where their unit vectors are, rounded to 12 decimals: copies of a row and of its multiples,
-    such as one-hot vectors of one class; all zero rows are one. `code[i]` is the distinct row that row i of the
-    pool equals. A constant encoder thus costs one row.
+    Rows are equal where their unit vectors are, rounded to 12 decimals: copies of a row and of its
+    multiples, such as one-hot vectors of one class; all zero rows are one. `code[i]` is the distinct row that
+    row i of the pool equals. A constant encoder thus costs one row.
     """
 
     vectors: UnitVectors
