@@ -8,11 +8,13 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.ranking.levels import levels_of
-from xlingual.ranking.masks import extra, row_sums
+from xlingual.ranking.lookup import not_above
+from xlingual.ranking.masks import chosen, extra, row_sums
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT, Similarity
 
 _BATCH = 1 << 22  # scores compared at a time
+_MANY = 8  # targets of a query from which on its scores are sorted
 
 
 class Counts:
@@ -121,11 +123,18 @@ class Counts:
         if len(numbers) == 0:
             return
         found = self.pairs_of(tile.row, tile.scores.shape[0])
-        step = max(1, _BATCH // len(numbers))
-        for start in range(found.start, found.stop, step):
-            pairs = slice(start, min(start + step, found.stop))
-            if not self._count(tile, columns, pairs, numbers):
-                self._count(tile.decided, columns, pairs, numbers)
+        rows, starts = np.unique(self.query[found], return_index=True)
+        if len(self.query[found]) > _MANY * len(rows):
+            starts, step = np.append(starts, found.stop - found.start) + found.start, self._step(numbers)
+            for first in range(0, len(rows), step):
+                pairs = slice(int(starts[first]), int(starts[min(first + step, len(rows))]))
+                self._look_up(tile, columns, pairs, numbers)
+        else:
+            self._compare(tile, columns, np.arange(found.start, found.stop), numbers)
+
+    def _step(self, numbers: Ints) -> int:
+        """Return how many rows of so many columns are looked at at a time."""
+        return max(1, _BATCH // len(numbers))
 
     def add(self, above: Ints, tied: Ints, decided: int) -> None:
         """Take in what a back end counted for each pair, [p, 1] in the order of `query`."""
@@ -133,38 +142,79 @@ class Counts:
         self._tied += tied[:, 0]
         self.decided += decided
 
-    def _count(
-        self,
-        tile: Tile,
-        columns: Ints | None,  # of the tile: those that are counted
-        pairs: slice,
-        numbers: Ints,  # [columns] candidate numbers, ascending
-    ) -> bool:
-        """Count for some pairs; return False, with nothing counted, where too much is open."""
-        scores = tile.scores[_places(self.query[pairs] - tile.row)]  # rows first: whole rows are copied fast
-        scores = scores if columns is None else scores.take(columns, axis=1)
-        target_score = self.keys[pairs] * UNIT
-        higher = scores > (target_score + tile.band).astype(scores.dtype)[:, None]
-        possible = scores >= (target_score - tile.band).astype(scores.dtype)[:, None]
-        own = np.searchsorted(numbers, self.target[pairs])
-        own[own == len(numbers)] = 0
-        here = np.flatnonzero(numbers[own] == self.target[pairs])
-        possible[here, own[here]] = False  # the screen has the target itself within the band
+    def _look_up(self, tile: Tile, columns: Ints | None, pairs: slice, numbers: Ints) -> None:
+        """Count for all pairs of some queries with many targets each, whose scores are sorted once.
+
+        Pairs that have others within the band are compared with all scores, as `_compare` does.
+        """
+        rows, row = np.unique(self.query[pairs], return_inverse=True)
+        scores = chosen(tile.scores, rows - tile.row, columns)
+        ordered, before = _sorted(scores, self._weight(numbers))
+        target_score, kind = self.keys[pairs] * UNIT, scores.dtype
+        start, size = row * len(numbers), np.full(1, len(numbers))
+        high = (target_score + tile.band).astype(kind)
+        low = np.nextafter((target_score - tile.band).astype(kind), kind.type(-np.inf))
+        up_to = not_above(ordered, start, size, high)
+        near = up_to - not_above(ordered, start, size, low)
+        here, own = self._own(pairs, numbers)
+        open_pairs = near.copy()
+        open_pairs[here] -= 1
+        if tile.leaves_open(int(open_pairs.sum()), scores.size):
+            self._look_up(tile.decided, columns, pairs, numbers)
+            return
+        if tile.is_exact:
+            self._above[pairs] += before[row, -1] - before[row, up_to]
+            self._tied[pairs] += before[row, up_to] - before[row, up_to - near]
+            return
+        clear = open_pairs == 0
+        self._above[pairs] += np.where(clear, before[row, -1] - before[row, up_to], 0)
+        self._tied[pairs.start + here] += np.where(clear[here], own, 0)
+        self._compare(tile, columns, pairs.start + np.flatnonzero(~clear), numbers)
+
+    def _compare(self, tile: Tile, columns: Ints | None, pairs: Ints, numbers: Ints) -> None:
+        """Count for some pairs; columns of the tile that are counted have ascending numbers."""
+        step = self._step(numbers)
+        for start in range(0, len(pairs), step):
+            part = pairs[start : start + step]
+            if not self._count(tile, columns, part, numbers):
+                self._count(tile.decided, columns, part, numbers)
+
+    def _count(self, tile: Tile, columns: Ints | None, pairs: Ints, numbers: Ints) -> bool:
+        """Count for a few pairs; return False, with nothing counted, where too much is open."""
+        scores = chosen(tile.scores, _places(self.query[pairs] - tile.row), columns)
+        target_score, kind = self.keys[pairs] * UNIT, scores.dtype
+        higher = scores > (target_score + tile.band).astype(kind)[:, None]
+        possible = scores >= (target_score - tile.band).astype(kind)[:, None]
+        here, own = self._own(pairs, numbers)
+        # the screen has the target itself within the band
+        possible[here, np.searchsorted(numbers, self.target[pairs][here])] = False
         certain, near = row_sums(higher), row_sums(possible)
         if tile.leaves_open(int(near.sum() - certain.sum()), scores.size):
             return False
-        weight = None if self.weights is None else self.weights[numbers - self.column]
+        weight = self._weight(numbers)
         above = certain + extra(higher, weight)
         self._above[pairs] += above
-        self._tied[pairs.start + here] += 1 if weight is None else weight[own[here]]
+        self._tied[pairs[here]] += own
         if tile.is_exact:
             self._tied[pairs] += near + extra(possible, weight) - above
             return True
         open_rows = np.flatnonzero(near > certain)
         if len(open_rows):
             i, j = np.nonzero(possible[open_rows] & ~higher[open_rows])
-            self.decide(pairs.start + open_rows[i], numbers[j], tile.exact)
+            self.decide(pairs[open_rows[i]], numbers[j], tile.exact)
         return True
+
+    def _weight(self, numbers: Ints) -> Ints | None:
+        """Return the weights of some candidates, None where each counts once."""
+        return None if self.weights is None else self.weights[numbers - self.column]
+
+    def _own(self, pairs: Ints | slice, numbers: Ints) -> tuple[Ints, Ints]:
+        """Return which pairs have their target among some candidates, and what it weighs."""
+        target = self.target[pairs]
+        place = np.minimum(np.searchsorted(numbers, target), len(numbers) - 1)
+        here = np.flatnonzero(numbers[place] == target)
+        weight = self._weight(numbers)
+        return here, np.ones(len(here), dtype=np.int64) if weight is None else weight[place[here]]
 
     def decide(self, pair: Ints, candidate: Ints, exact: Callable[[Ints, Ints], Ints]) -> None:
         """Count single candidates, none of them the pair's own target, by their exact keys; parallel arrays.
@@ -190,3 +240,14 @@ def _places(rows: Ints) -> Ints | slice:
     first, last = int(rows[0]), int(rows[-1])
     consecutive = last - first + 1 == len(rows) and (np.diff(rows) == 1).all()
     return slice(first, last + 1) if consecutive else rows
+
+
+def _sorted(scores: np.ndarray, weight: Ints | None) -> tuple[np.ndarray, Ints]:
+    """Return rows of scores, each in rising order, as one line; and what the first 0 … n of each weigh, [r, n + 1]."""
+    rows, width = scores.shape
+    if weight is None:
+        return np.sort(scores, axis=1).reshape(-1), np.broadcast_to(np.arange(width + 1), (rows, width + 1))
+    order = np.argsort(scores, axis=1)
+    before = np.zeros((rows, width + 1), dtype=np.int64)
+    np.cumsum(weight[order], axis=1, out=before[:, 1:])
+    return np.take_along_axis(scores, order, axis=1).reshape(-1), before

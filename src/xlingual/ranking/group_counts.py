@@ -13,6 +13,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.ranking.levels import levels_of
+from xlingual.ranking.lookup import not_above
 from xlingual.ranking.scan import Tile, refuse_others
 from xlingual.ranking.similarity import UNIT, Similarity
 
@@ -175,7 +176,7 @@ class GroupCounts:
         low, high = (score - tile.band).astype(np.float32), (score + tile.band).astype(np.float32)
         ordered = segments.sorted(tile.scores)
         start = row[:, None] * tile.scores.shape[1] + segments.start  # [pairs, s]
-        up_to = _not_above(ordered, start, segments.size, high[:, None])
+        up_to = not_above(ordered, start, segments.size, high[:, None])
         mine = self._mine(tile, segments, pairs)
         # Is the best score that is not above the limit (beside the target's own) within the band? Then the
         # screen does not decide.
@@ -183,7 +184,7 @@ class GroupCounts:
         near = ordered[start + np.maximum(place, 0)] >= low[:, None]
         pair, segment = np.nonzero(near & (place >= 0))
         if tile.leaves_open(int(segments.size[segment].sum()), 4 * len(row) * tile.scores.shape[1]):
-            open_now = up_to - _not_above(ordered, start, segments.size, np.nextafter(low, -np.inf)[:, None])
+            open_now = up_to - not_above(ordered, start, segments.size, np.nextafter(low, -np.inf)[:, None])
             if tile.leaves_open(int(open_now.sum()), tile.scores.size):
                 return False
         above[:, segments.group] += segments.size - up_to
@@ -207,8 +208,8 @@ class GroupCounts:
         row, score = self.query[pairs] - tile.row, self.keys[pairs] * UNIT
         ordered = segments.sorted(tile.scores)
         start = row[:, None] * tile.scores.shape[1] + segments.start  # [pairs, s]
-        up_to = _not_above(ordered, start, segments.size, score[:, None])
-        below = _not_above(ordered, start, segments.size, np.nextafter(score, -np.inf)[:, None])
+        up_to = not_above(ordered, start, segments.size, score[:, None])
+        below = not_above(ordered, start, segments.size, np.nextafter(score, -np.inf)[:, None])
         above[:, segments.group] += segments.size - up_to
         tied[:, segments.group] += up_to - below
         more = self._extra(tile, row, score)
@@ -295,19 +296,3 @@ class _Segments:
 
 def _rising(numbers: Ints) -> bool:
     return bool((np.diff(numbers) > 0).all())
-
-
-def _not_above(ordered: np.ndarray, start: Ints, size: Ints, limit: np.ndarray) -> Ints:
-    """Return how many of `size` ordered scores from `start` on are at most the limit; all broadcast.
-
-    The binary search of all pairs and segments at once.
-    """
-    found = np.zeros(start.shape, dtype=np.int64)
-    step = 1 << (int(size.max()).bit_length() - 1)
-    while step:
-        probe = found + step
-        inside = probe <= size
-        scores = ordered[start + np.where(inside, probe, 1) - 1]
-        np.copyto(found, probe, where=inside & (scores <= limit))
-        step >>= 1
-    return found

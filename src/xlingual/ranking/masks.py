@@ -1,4 +1,4 @@
-"""Masks of tiles: where they are true, and how many candidates of each row, with their weights."""
+"""Parts of tiles, and masks of them: where they are true, and how many of each row, with their weights."""
 
 from __future__ import annotations
 
@@ -32,3 +32,12 @@ def places(mask: np.ndarray) -> tuple[Ints, Ints]:
     else:
         j, i = np.divmod(np.flatnonzero(mask.T), mask.shape[0])
     return i, j
+
+
+def chosen(scores: np.ndarray, rows: Ints | slice | None, columns: Ints | None) -> np.ndarray:
+    """Return some rows and columns of scores; None: all."""
+    if rows is not None:
+        scores = scores[rows]  # rows first: whole rows are copied fast
+    if columns is None:
+        return scores
+    return scores.take(columns, axis=1) if scores.flags.c_contiguous else scores[:, columns]

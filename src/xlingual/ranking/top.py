@@ -22,7 +22,7 @@ from xlingual.ranking.lines import (
     is_best_first,
     ranges_of,
 )
-from xlingual.ranking.masks import places
+from xlingual.ranking.masks import chosen, places
 from xlingual.ranking.ranked import TopK, ranked
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT
@@ -116,7 +116,7 @@ class Top:
         first_row, first_column = tile.row - self.origin[0], tile.column - self.origin[1]
         rows = wanted(tile.scores.shape[0], first_row, self.queries)
         columns = wanted(tile.scores.shape[1], first_column, self.columns)
-        scores = _chosen(tile.scores, rows, columns)
+        scores = chosen(tile.scores, rows, columns)
         if scores.size == 0:
             return
         row_numbers = (np.arange(scores.shape[0]) if rows is None else rows) + first_row
@@ -124,7 +124,7 @@ class Top:
         if tile.is_exact:
             self._take_exact(scores, row_numbers, column_numbers)
         elif not self._screen(scores, row_numbers, column_numbers, tile):
-            self._take_exact(_chosen(tile.decided.scores, rows, columns), row_numbers, column_numbers)
+            self._take_exact(chosen(tile.decided.scores, rows, columns), row_numbers, column_numbers)
 
     def decides_by(self, exact: Callable[[Ints, Ints], Ints], band: float) -> None:
         """Note how pairs are decided exactly, and how far screen scores may be off."""
@@ -381,15 +381,6 @@ class Top:
         level = np.cumsum(np.append(True, ~equal))[tied]
         order[tied] = tied[by_level(level, lines.candidate[tied])]
         return lines.take(order)
-
-
-def _chosen(scores: np.ndarray, rows: Ints | None, columns: Ints | None) -> np.ndarray:
-    """Return some rows and columns of scores; None: all."""
-    if rows is not None:
-        scores = scores[rows]
-    if columns is None:
-        return scores
-    return scores.take(columns, axis=1) if scores.flags.c_contiguous else scores[:, columns]
 
 
 def _hash(candidate: Ints, seed: int) -> np.ndarray:

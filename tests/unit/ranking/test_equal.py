@@ -76,7 +76,12 @@ def test_identical_rows_are_those_with_the_same_numbers():
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.sampled_from(("whole", "halves", "floats")), st.integers(1, 30), st.integers(1, 40), st.integers(0, 999))
+@given(
+    st.sampled_from(("whole", "halves", "floats")),
+    st.integers(1, 30),
+    st.integers(1, 40),
+    st.integers(0, 999),
+)
 def test_a_block_decides_as_single_pairs_do(kind, n, d, seed):
     rng = np.random.default_rng(seed)
     sides = rng.integers(-3, 4, (2, n, d)) if kind != "floats" else rng.standard_normal((2, n, d))
