@@ -9,7 +9,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.ranking.levels import levels_of
 from xlingual.ranking.lookup import not_above
-from xlingual.ranking.masks import chosen, extra, row_sums
+from xlingual.ranking.masks import chosen, extra, places, row_sums
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT, Similarity
 
@@ -200,7 +200,7 @@ class Counts:
             return True
         open_rows = np.flatnonzero(near > certain)
         if len(open_rows):
-            i, j = np.nonzero(possible[open_rows] & ~higher[open_rows])
+            i, j = places(possible[open_rows] & ~higher[open_rows])
             self.decide(pairs[open_rows[i]], numbers[j], tile.exact)
         return True
 
@@ -243,7 +243,7 @@ def _places(rows: Ints) -> Ints | slice:
 
 
 def _sorted(scores: np.ndarray, weight: Ints | None) -> tuple[np.ndarray, Ints]:
-    """Return rows of scores, each in rising order, as one line; and what the first 0 … n of each weigh, [r, n + 1]."""
+    """Return rows of scores as one line, each in rising order; and what the first 0 … n of each weigh."""
     rows, width = scores.shape
     if weight is None:
         return np.sort(scores, axis=1).reshape(-1), np.broadcast_to(np.arange(width + 1), (rows, width + 1))

@@ -39,7 +39,7 @@ def test_rows_are_one_where_their_unit_vectors_round_to_the_same(kind, n, d, see
     raw = rows(kind, np.random.default_rng(seed), n, d)
     wanted = np.rint(unit(raw) * 1e12) + 0.0
     pool = Pool.of(raw)
-    # the oracle divides and the pool multiplies by the inverse: a digit that is on the edge may round otherwise
+    # the oracle divides, the pool multiplies by the inverse: what is on the edge may round otherwise
     edge = np.abs(np.abs(unit(raw) * 1e12 - np.rint(unit(raw) * 1e12)) - 0.5).min() < 1e-3
     if not edge:
         same = (wanted[:, None] == wanted[None]).all(axis=2)
