@@ -25,7 +25,8 @@ def identical_rows(raw: np.ndarray, rows: Ints | None = None) -> tuple[Ints, Int
     """
     rows = np.arange(len(raw)) if rows is None else np.asarray(rows, dtype=np.int64)
     checksum = [_checksum(raw[rows[i : i + _CHUNK]]) for i in range(0, len(rows), _CHUNK)]
-    same = _same(np.concatenate(checksum), np.arange(len(rows)), lambda index: raw[rows[index]])
+    sums = np.concatenate(checksum or [np.empty(0, dtype=np.uint64)])
+    same = _same(sums, np.arange(len(rows)), lambda index: raw[rows[index]])
     return _numbered(same)
 
 
@@ -35,11 +36,7 @@ def equal_rows(unit: UnitVectors) -> tuple[Ints, Ints]:
     Unit vectors are rounded to 12 decimals in float64, so that to be equal is an equivalence. Only rows whose
     projections on one random direction are close are compared: rows that are equal have close ones.
     """
-    n, direction = len(unit), np.random.default_rng(0).uniform(-1, 1, unit.dim)
-    place = np.empty(n)
-    for start in range(0, n, _CHUNK):
-        index = np.arange(start, min(start + _CHUNK, n))
-        place[index] = (unit.stored(index) @ direction) * unit.inverse_norms[index]
+    n, place = len(unit), unit.along(np.random.default_rng(0).uniform(-1, 1, unit.dim))
     order = np.argsort(place, kind="stable")
     close = (
         np.diff(place[order]) <= 4 * 10.0**-DECIMALS * unit.dim

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,11 +47,22 @@ class UnitVectors:
     @cached_property
     def inverse_norms(self) -> Floats:
         """1/length of each row, float64 [n]; 0 for a zero row, whose similarity to everything is then 0."""
-        norms = np.empty(len(self))
+        squares = np.concatenate([_squares(block) for block in self._blocks()] or [np.empty(0)])
+        return _inverse(np.sqrt(squares))
+
+    def along(self, direction: Floats) -> Floats:
+        """Return the component of each unit vector along a direction [d], float64 [n]."""
+        found, squares = np.empty(len(self)), np.empty(len(self))
+        for start, block in zip(range(0, len(self), CHUNK), self._blocks(), strict=True):
+            part = slice(start, start + len(block))
+            found[part], squares[part] = block @ direction, _squares(block)
+        self.__dict__.setdefault("inverse_norms", _inverse(np.sqrt(squares)))
+        return found * self.inverse_norms
+
+    def _blocks(self) -> Iterator[Floats]:
+        """Yield all rows, not normalised, some at a time."""
         for start in range(0, len(self), CHUNK):
-            block = self.stored(np.arange(start, min(start + CHUNK, len(self))))
-            norms[start : start + CHUNK] = np.sqrt(np.einsum("ij,ij->i", block, block))
-        return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+            yield self.stored(np.arange(start, min(start + CHUNK, len(self))))
 
     def stored(self, index: Ints) -> Floats:
         """Return the stored rows as float64 [len(index), d], not normalised."""
@@ -64,8 +76,7 @@ class UnitVectors:
         So are binary codes and counts: sums of their products have no rounding, in any order.
         """
         unit, most = 0.0, 0.0
-        for start in range(0, len(self), CHUNK):
-            block = self.stored(np.arange(start, min(start + CHUNK, len(self))))
+        for block in self._blocks():
             most = max(most, float(np.abs(block).max(initial=0.0)))
             if unit == 0.0 < most:
                 unit = 2.0 ** (math.frexp(most)[1] - _WHOLE)
@@ -118,6 +129,15 @@ class UnitVectors:
         return out
 
 
+def _squares(block: Floats) -> Floats:
+    squares: Floats = np.einsum("ij,ij->i", block, block)
+    return squares
+
+
+def _inverse(norms: Floats) -> Floats:
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
 @dataclass(frozen=True)
 class Pool:
     """Rows of an array with equal ones collapsed: `vectors` are the distinct rows.
@@ -136,6 +156,14 @@ class Pool:
         every = UnitVectors(raw, rows)
         first, code = equal_rows(every)
         return cls(every.take(first), code)
+
+    def take(self, rows: Ints) -> Pool:
+        """Return the pool of some of the rows, collapsed as they are here."""
+        _, first, code = np.unique(self.code[rows], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return Pool(self.vectors.take(self.code[rows[first[order]]]), place[code])
 
     def weights(self, members: Ints) -> Ints:
         """Return how many of the pool's rows `members` equal each distinct row, int64 [distinct]."""
