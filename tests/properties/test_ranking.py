@@ -36,6 +36,11 @@ def vectors(kind, rng, n, d):
         return (rng.standard_normal((n, d)) * 1e-4 + 1).astype(np.float32)
     if kind == "integers":
         return rng.integers(-1, 2, (n, d)).astype(np.float32)
+    if kind == "codes":
+        return rng.choice(np.array([-1, 1], dtype=np.float32), (n, d))
+    if kind == "groups":  # copies that differ in the last digits
+        base = rng.standard_normal((3, d))[rng.integers(0, 3, n)]
+        return (base + 1e-7 * rng.standard_normal((n, d))).astype(np.float32)
     if kind == "duplicated":
         return rng.standard_normal((max(1, n // 4), d)).astype(np.float32)[rng.integers(0, max(1, n // 4), n)]
     if kind == "rescaled":  # same directions at lengths from 1e-12 to 1e12
@@ -55,6 +60,8 @@ KINDS = [
     "anisotropic",
     "nearly-equal",
     "integers",
+    "codes",
+    "groups",
     "duplicated",
     "rescaled",
     "constant",

@@ -17,7 +17,7 @@ from xlingual.encoders import Encoder
 from xlingual.encoders.decoding import SKIP, BrokenImagesError, broken, counted
 from xlingual.errors import InputError, warn
 from xlingual.images import ImageSource, missing_files, read_bytes
-from xlingual.ranking import Cosine, Pool, UnitVectors
+from xlingual.ranking import Cosine, Pool, identical_rows
 from xlingual.records import Images, digest
 from xlingual.store import Store
 
@@ -50,8 +50,8 @@ class ImageIndex:
         self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
     ) -> Cosine:
         """Return the cosine of distinct vectors: `rows` are the queries, `columns` the candidates."""
-        raw, lines = self.pool.vectors.raw, self.pool.vectors.rows
-        return Cosine(UnitVectors(raw, lines[rows]), UnitVectors(raw, lines[columns]))
+        vectors = self.pool.vectors
+        return Cosine(vectors.take(rows), vectors.take(columns))
 
 
 def embed_images(
@@ -76,11 +76,12 @@ def embed_images(
             f"{len(missing)} of {len(images)} image files are missing (first: {first}): reports show a "
             "placeholder for them"
         )
-    image = _distinct_images(Pool.of(vectors).code, images.source)
+    pool = Pool.of(vectors)
+    image = _distinct_images(_identical(vectors, pool.code), images.source)
     _, representative, number = np.unique(image, return_index=True, return_inverse=True)
     code = np.full(len(manifest), -1, dtype=np.int64)
     code[rows] = number[same]
-    return ImageIndex(code, Pool.of(vectors, representative))
+    return ImageIndex(code, pool.take(representative))
 
 
 def distinct_images(manifest: Manifest, rows: Ints) -> Ints:
@@ -162,6 +163,14 @@ def _means(vectors: np.ndarray, row: Ints) -> np.ndarray:
         part = np.asarray(vectors[first[number] : first[number] + count[number]], dtype=np.float64)
         length = np.linalg.norm(part, axis=1, keepdims=True)
         found[number] = (part / np.where(length > 0, length, 1.0)).mean(axis=0)
+    return found
+
+
+def _identical(vectors: np.ndarray, equal: Ints) -> Ints:
+    """Return one number per distinct row of vectors; only those that have equal codes need to be compared."""
+    shared, found = np.flatnonzero(np.bincount(equal)[equal] > 1), np.arange(len(equal))
+    first, code = identical_rows(vectors, shared)
+    found[shared] = shared[first[code]]
     return found
 
 

@@ -230,10 +230,10 @@ def image_links(
     points, first, point = np.unique(images.points[images.code[rows]], return_index=True, return_inverse=True)
     shows = rows[first]  # the first row of each distinct vector
     same = Links(shows[point], rows, np.zeros(len(rows)))
-    vectors = UnitVectors(images.pool.vectors.raw, images.pool.vectors.rows[points])
+    vectors = images.pool.vectors.take(points)
     least = near_cosine(vectors)
     queried = np.arange(len(points)) if queries is None else distinct_values(point[np.isin(rows, queries)])
-    similarity = Cosine(UnitVectors(vectors.raw, vectors.rows[queried]), vectors)
+    similarity = Cosine(vectors.take(queried), vectors)
     top = Top(_NEIGHBOURS + 1, similarity.shape, cap=_NEIGHBOURS + 1)
     ranker.scan(similarity, [top])
     best = top.result()
@@ -254,7 +254,7 @@ def near_cosine(vectors: UnitVectors) -> float:
     some = distinct_values(np.linspace(0, len(vectors) - 1, _BACKGROUND).astype(np.int64))
     if len(some) < 3:
         return 1.0
-    unit = UnitVectors(vectors.raw, vectors.rows[some]).screen(0, len(some))
+    unit = vectors.take(some).screen(0, len(some))
     with one_library_thread():  # the number of threads must not change the rounding of products
         cosine = unit @ unit.T
     distance = 1 - cosine[np.triu_indices(len(some), 1)].astype(np.float64)

@@ -26,16 +26,18 @@ from xlingual.ranking.corrections import (
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.csls import Csls
+from xlingual.ranking.equal import identical_rows
 from xlingual.ranking.given import GivenScores
 from xlingual.ranking.group_counts import GroupCounts
 from xlingual.ranking.kinds import TextPool, TextRows, TextSimilarity, rows_of, similarity_of
 from xlingual.ranking.offsets import Adjusted, Adjustment, Offsets, Repair, adjusted
+from xlingual.ranking.ranked import TopK
 from xlingual.ranking.ranker import Ranker
 from xlingual.ranking.scan import Part, Progress, Reduction, Tile, Transposed, one_library_thread, scan
 from xlingual.ranking.similarity import UNIT, Cosine, ImageScores, Similarity, as_scores, pairs
 from xlingual.ranking.sparse import SparseRows, SparseScores
 from xlingual.ranking.tokens import MaxSim, TokenRows
-from xlingual.ranking.top import Top, TopK
+from xlingual.ranking.top import Top
 from xlingual.ranking.vectors import Pool, UnitVectors
 
 __all__ = [
@@ -82,6 +84,7 @@ __all__ = [
     "as_scores",
     "counts",
     "group_weights",
+    "identical_rows",
     "one_library_thread",
     "pairs",
     "rows_of",

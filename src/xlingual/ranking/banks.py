@@ -20,9 +20,10 @@ from xlingual.errors import InputError
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.ranking.kinds import TextPool, TextRows, TextSimilarity, rows_of, similarity_of
 from xlingual.ranking.offsets import Adjustment, Repair
+from xlingual.ranking.ranked import TopK
 from xlingual.ranking.ranker import Ranker
 from xlingual.ranking.scan import Progress, Transposed, one_library_thread
-from xlingual.ranking.top import Top, TopK
+from xlingual.ranking.top import Top
 from xlingual.ranking.vectors import CHUNK
 from xlingual.records import digest
 

@@ -23,10 +23,11 @@ from xlingual.ranking.banks import BankPass, Sample
 from xlingual.ranking.csls import mean_keys
 from xlingual.ranking.kinds import TextSimilarity, similarity_of
 from xlingual.ranking.offsets import Adjustment, Offsets
+from xlingual.ranking.ranked import TopK
 from xlingual.ranking.scalings import LEAST_DEVIATION, NEAREST_SCALE, ONE, Proximity, Scaled
 from xlingual.ranking.scan import Reduction
 from xlingual.ranking.similarity import UNIT, Cosine
-from xlingual.ranking.top import Top, TopK
+from xlingual.ranking.top import Top
 
 LEAST_BETA, LARGEST_BETA = 0.001, 10_000.0
 _CAP = 1000  # candidates that may tie with the k-th best of a query of the bank

@@ -8,10 +8,13 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.ranking.levels import levels_of
+from xlingual.ranking.lookup import not_above
+from xlingual.ranking.masks import chosen, extra, places, row_sums
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT, Similarity
 
 _BATCH = 1 << 22  # scores compared at a time
+_MANY = 8  # targets of a query from which on its scores are sorted
 
 
 class Counts:
@@ -115,18 +118,23 @@ class Counts:
 
     def update(self, tile: Tile) -> None:
         """Take in a tile."""
-        scores = tile.scores
-        columns = wanted(scores.shape[1], tile.column, self.columns)
-        numbers = (np.arange(scores.shape[1]) if columns is None else columns) + tile.column
+        columns = wanted(tile.scores.shape[1], tile.column, self.columns)
+        numbers = (np.arange(tile.scores.shape[1]) if columns is None else columns) + tile.column
         if len(numbers) == 0:
             return
-        found = self.pairs_of(tile.row, scores.shape[0])
-        step = max(1, _BATCH // len(numbers))
-        for start in range(found.start, found.stop, step):
-            pairs = slice(start, min(start + step, found.stop))
-            chosen = scores[self.query[pairs] - tile.row]  # rows first: whole rows are copied fast
-            chosen = chosen if columns is None else chosen.take(columns, axis=1)
-            self._count(chosen, pairs, numbers, tile.band, tile.exact)
+        found = self.pairs_of(tile.row, tile.scores.shape[0])
+        rows, starts = np.unique(self.query[found], return_index=True)
+        if len(self.query[found]) > _MANY * len(rows):
+            starts, step = np.append(starts, found.stop - found.start) + found.start, self._step(numbers)
+            for first in range(0, len(rows), step):
+                pairs = slice(int(starts[first]), int(starts[min(first + step, len(rows))]))
+                self._look_up(tile, columns, pairs, numbers)
+        else:
+            self._compare(tile, columns, np.arange(found.start, found.stop), numbers)
+
+    def _step(self, numbers: Ints) -> int:
+        """Return how many rows of so many columns are looked at at a time."""
+        return max(1, _BATCH // len(numbers))
 
     def add(self, above: Ints, tied: Ints, decided: int) -> None:
         """Take in what a back end counted for each pair, [p, 1] in the order of `query`."""
@@ -134,30 +142,79 @@ class Counts:
         self._tied += tied[:, 0]
         self.decided += decided
 
-    def _count(
-        self,
-        scores: np.ndarray,  # [pairs, columns]
-        pairs: slice,
-        numbers: Ints,  # [columns] candidate numbers, ascending
-        band: float,
-        exact: Callable[[Ints, Ints], Ints],
-    ) -> None:
-        target_score = self.keys[pairs] * UNIT
-        higher = scores > (target_score + band).astype(np.float32)[:, None]
-        possible = scores >= (target_score - band).astype(np.float32)[:, None]
-        weight = None if self.weights is None else self.weights[numbers - self.column]
-        certain = _row_sums(higher)
-        self._above[pairs] += certain + _extra(higher, weight)
-        own = np.searchsorted(numbers, self.target[pairs])
-        own[own == len(numbers)] = 0
-        here = np.flatnonzero(numbers[own] == self.target[pairs])
-        possible[here, own[here]] = False  # the screen has the target itself within the band
-        self._tied[pairs.start + here] += 1 if weight is None else weight[own[here]]
-        open_rows = np.flatnonzero(_row_sums(possible) > certain)
-        if len(open_rows) == 0:
+    def _look_up(self, tile: Tile, columns: Ints | None, pairs: slice, numbers: Ints) -> None:
+        """Count for all pairs of some queries with many targets each, whose scores are sorted once.
+
+        Pairs that have others within the band are compared with all scores, as `_compare` does.
+        """
+        rows, row = np.unique(self.query[pairs], return_inverse=True)
+        scores = chosen(tile.scores, rows - tile.row, columns)
+        ordered, before = _sorted(scores, self._weight(numbers))
+        target_score, kind = self.keys[pairs] * UNIT, scores.dtype
+        start, size = row * len(numbers), np.full(1, len(numbers))
+        high = (target_score + tile.band).astype(kind)
+        low = np.nextafter((target_score - tile.band).astype(kind), kind.type(-np.inf))
+        up_to = not_above(ordered, start, size, high)
+        near = up_to - not_above(ordered, start, size, low)
+        here, own = self._own(pairs, numbers)
+        open_pairs = near.copy()
+        open_pairs[here] -= 1
+        if tile.leaves_open(int(open_pairs.sum()), scores.size):
+            self._look_up(tile.decided, columns, pairs, numbers)
             return
-        i, j = np.nonzero(possible[open_rows] & ~higher[open_rows])
-        self.decide(pairs.start + open_rows[i], numbers[j], exact)
+        if tile.is_exact:
+            self._above[pairs] += before[row, -1] - before[row, up_to]
+            self._tied[pairs] += before[row, up_to] - before[row, up_to - near]
+            return
+        clear = open_pairs == 0
+        self._above[pairs] += np.where(clear, before[row, -1] - before[row, up_to], 0)
+        self._tied[pairs.start + here] += np.where(clear[here], own, 0)
+        self._compare(tile, columns, pairs.start + np.flatnonzero(~clear), numbers)
+
+    def _compare(self, tile: Tile, columns: Ints | None, pairs: Ints, numbers: Ints) -> None:
+        """Count for some pairs; columns of the tile that are counted have ascending numbers."""
+        step = self._step(numbers)
+        for start in range(0, len(pairs), step):
+            part = pairs[start : start + step]
+            if not self._count(tile, columns, part, numbers):
+                self._count(tile.decided, columns, part, numbers)
+
+    def _count(self, tile: Tile, columns: Ints | None, pairs: Ints, numbers: Ints) -> bool:
+        """Count for a few pairs; return False, with nothing counted, where too much is open."""
+        scores = chosen(tile.scores, _places(self.query[pairs] - tile.row), columns)
+        target_score, kind = self.keys[pairs] * UNIT, scores.dtype
+        higher = scores > (target_score + tile.band).astype(kind)[:, None]
+        possible = scores >= (target_score - tile.band).astype(kind)[:, None]
+        here, own = self._own(pairs, numbers)
+        # the screen has the target itself within the band
+        possible[here, np.searchsorted(numbers, self.target[pairs][here])] = False
+        certain, near = row_sums(higher), row_sums(possible)
+        if tile.leaves_open(int(near.sum() - certain.sum()), scores.size):
+            return False
+        weight = self._weight(numbers)
+        above = certain + extra(higher, weight)
+        self._above[pairs] += above
+        self._tied[pairs[here]] += own
+        if tile.is_exact:
+            self._tied[pairs] += near + extra(possible, weight) - above
+            return True
+        open_rows = np.flatnonzero(near > certain)
+        if len(open_rows):
+            i, j = places(possible[open_rows] & ~higher[open_rows])
+            self.decide(pairs[open_rows[i]], numbers[j], tile.exact)
+        return True
+
+    def _weight(self, numbers: Ints) -> Ints | None:
+        """Return the weights of some candidates, None where each counts once."""
+        return None if self.weights is None else self.weights[numbers - self.column]
+
+    def _own(self, pairs: Ints | slice, numbers: Ints) -> tuple[Ints, Ints]:
+        """Return which pairs have their target among some candidates, and what it weighs."""
+        target = self.target[pairs]
+        place = np.minimum(np.searchsorted(numbers, target), len(numbers) - 1)
+        here = np.flatnonzero(numbers[place] == target)
+        weight = self._weight(numbers)
+        return here, np.ones(len(here), dtype=np.int64) if weight is None else weight[place[here]]
 
     def decide(self, pair: Ints, candidate: Ints, exact: Callable[[Ints, Ints], Ints]) -> None:
         """Count single candidates, none of them the pair's own target, by their exact keys; parallel arrays.
@@ -178,19 +235,19 @@ def _members(weights: Ints, first: int) -> Ints | None:
     return None if (weights > 0).all() else np.flatnonzero(weights) + first
 
 
-def _row_sums(mask: np.ndarray) -> Ints:
-    """Return the number of true values in each row, int64 [rows], counted eight columns at a time."""
-    padded = mask.shape[1] // 8 * 8
-    words = np.ascontiguousarray(mask[:, :padded]).view(np.uint64)
-    rest: Ints = mask[:, padded:].sum(axis=1, dtype=np.int64)
-    sums: Ints = rest + np.bitwise_count(words).sum(axis=1, dtype=np.int64)
-    return sums
+def _places(rows: Ints) -> Ints | slice:
+    """Return ascending numbers, as a slice where none is left out or comes twice: nothing is copied then."""
+    first, last = int(rows[0]), int(rows[-1])
+    consecutive = last - first + 1 == len(rows) and (np.diff(rows) == 1).all()
+    return slice(first, last + 1) if consecutive else rows
 
 
-def _extra(mask: np.ndarray, weight: Ints | None) -> Ints | int:
-    """Return what columns of a weight over one add to the row sums."""
+def _sorted(scores: np.ndarray, weight: Ints | None) -> tuple[np.ndarray, Ints]:
+    """Return rows of scores as one line, each in rising order; and what the first 0 … n of each weigh."""
+    rows, width = scores.shape
     if weight is None:
-        return 0
-    heavy = np.flatnonzero(weight != 1)
-    extra: Ints = mask[:, heavy].astype(np.int64) @ (weight[heavy] - 1)
-    return extra
+        return np.sort(scores, axis=1).reshape(-1), np.broadcast_to(np.arange(width + 1), (rows, width + 1))
+    order = np.argsort(scores, axis=1)
+    before = np.zeros((rows, width + 1), dtype=np.int64)
+    np.cumsum(weight[order], axis=1, out=before[:, 1:])
+    return np.take_along_axis(scores, order, axis=1).reshape(-1), before

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlingual.ranking.scan import TILE_BYTES, Progress, Reduction, scan
 from xlingual.ranking.similarity import Similarity
 
-_TILES = 3  # of each thread, in memory at a time
+_TILES = 6  # of each thread, in memory at a time: one of them may be made exact in float64
 _LEAST = 1 << 16  # bytes of a tile
 
 

@@ -19,9 +19,10 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.ranking.offsets import Offsets
+from xlingual.ranking.ranked import TopK
 from xlingual.ranking.scan import Reduction, Transposed
 from xlingual.ranking.similarity import Similarity
-from xlingual.ranking.top import Top, TopK
+from xlingual.ranking.top import Top
 
 NEAREST = 10  # of the paper
 

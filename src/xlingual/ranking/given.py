@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 
 import numpy as np
 
-from xlingual.arrays import Ints, Vectors
+from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.ranking.similarity import UNIT, as_scores
 
 _SIDE = 64  # items on each side that are asked for at a time
@@ -61,6 +61,10 @@ class GivenScores:
         """Return the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
         keys: Ints = np.asarray(self._keys[queries, candidates])
         return keys
+
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
+        return np.multiply(self._keys[rows, columns], UNIT, out=out)
 
     def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:
         """Return the mean score of all pairs, weighted by how often each side counts."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.ranking.levels import levels_of
+from xlingual.ranking.lookup import not_above
 from xlingual.ranking.scan import Tile, refuse_others
 from xlingual.ranking.similarity import UNIT, Similarity
 
@@ -141,9 +142,12 @@ class GroupCounts:
             part = slice(start, min(start + height, rows))
             low, high = np.searchsorted(self.query[first:last], (tile.row + part.start, tile.row + part.stop))
             if low < high:
-                block = Tile(tile.scores[part], tile.row + part.start, tile.column, tile.band, tile.exact)
-                pairs = slice(int(first + low), int(first + high))
-                self._count(block, segments, pairs, (above[low:high], tied[low:high]))
+                block, pairs = tile.rows(part), slice(int(first + low), int(first + high))
+                counted = above[low:high], tied[low:high]
+                if block.is_exact:
+                    self._count_exact(block, segments, pairs, counted)
+                elif not self._count(block, segments, pairs, counted):
+                    self._count_exact(block.decided, segments, pairs, counted)
 
     def add(self, above: Ints, tied: Ints, decided: int) -> None:
         """Take in what a back end counted for each pair and group, [p, g] in the order of `query`."""
@@ -161,25 +165,31 @@ class GroupCounts:
 
     def _count(
         self, tile: Tile, segments: _Segments, pairs: slice, counted: tuple[np.ndarray, np.ndarray]
-    ) -> None:
-        """Count for the pairs of a block of rows; `counted` is (above, tied), [pairs, g], added to."""
+    ) -> bool:
+        """Count for the pairs of a block of rows; `counted` is (above, tied), [pairs, g], added to.
+
+        False, with nothing counted, where too much is open.
+        """
         above, tied = counted
         row = self.query[pairs] - tile.row
         score = self.keys[pairs] * UNIT
         low, high = (score - tile.band).astype(np.float32), (score + tile.band).astype(np.float32)
         ordered = segments.sorted(tile.scores)
         start = row[:, None] * tile.scores.shape[1] + segments.start  # [pairs, s]
-        up_to = _not_above(ordered, start, segments.size, high[:, None])
-        above[:, segments.group] += segments.size - up_to
-        own = (self.target[pairs] - tile.column)[:, None]
-        mine = (own >= segments.start) & (own < segments.start + segments.size)
-        i, j = np.nonzero(mine)
-        tied[i, segments.group[j]] += 1 if self.weights is None else self.weights[self.target[pairs][i]]
+        up_to = not_above(ordered, start, segments.size, high[:, None])
+        mine = self._mine(tile, segments, pairs)
         # Is the best score that is not above the limit (beside the target's own) within the band? Then the
         # screen does not decide.
         place = up_to - 1 - mine
         near = ordered[start + np.maximum(place, 0)] >= low[:, None]
         pair, segment = np.nonzero(near & (place >= 0))
+        if tile.leaves_open(int(segments.size[segment].sum()), 4 * len(row) * tile.scores.shape[1]):
+            open_now = up_to - not_above(ordered, start, segments.size, np.nextafter(low, -np.inf)[:, None])
+            if tile.leaves_open(int(open_now.sum()), tile.scores.size):
+                return False
+        above[:, segments.group] += segments.size - up_to
+        i, j = np.nonzero(mine)
+        tied[i, segments.group[j]] += 1 if self.weights is None else self.weights[self.target[pairs][i]]
         found = [
             segments.within(tile.scores, number, row, (low, high), pair[segment == number])
             for number in np.unique(segment).tolist()
@@ -187,7 +197,30 @@ class GroupCounts:
         if found:
             pair, column, group = (np.concatenate(parts) for parts in zip(*found, strict=True))
             self._decide(tile, pairs, (pair, column, group), counted)
-        self._weigh(tile, row, high, above)
+        above += self._extra(tile, row, high)
+        return True
+
+    def _count_exact(
+        self, tile: Tile, segments: _Segments, pairs: slice, counted: tuple[np.ndarray, np.ndarray]
+    ) -> None:
+        """Count for the pairs of a block of rows with exact scores, as `_count` does."""
+        above, tied = counted
+        row, score = self.query[pairs] - tile.row, self.keys[pairs] * UNIT
+        ordered = segments.sorted(tile.scores)
+        start = row[:, None] * tile.scores.shape[1] + segments.start  # [pairs, s]
+        up_to = not_above(ordered, start, segments.size, score[:, None])
+        below = not_above(ordered, start, segments.size, np.nextafter(score, -np.inf)[:, None])
+        above[:, segments.group] += segments.size - up_to
+        tied[:, segments.group] += up_to - below
+        more = self._extra(tile, row, score)
+        above += more
+        tied += self._extra(tile, row, np.nextafter(score, -np.inf)) - more
+
+    def _mine(self, tile: Tile, segments: _Segments, pairs: slice) -> np.ndarray:
+        """Return whether each pair's target is in each segment, bool [pairs, s]."""
+        own = (self.target[pairs] - tile.column)[:, None]
+        mine: np.ndarray = (own >= segments.start) & (own < segments.start + segments.size)
+        return mine
 
     def _decide(
         self, tile: Tile, pairs: slice, found: tuple[Ints, Ints, Ints], counted: tuple[np.ndarray, np.ndarray]
@@ -204,21 +237,23 @@ class GroupCounts:
         np.add.at(tied, (pair, group), np.where(keys == own, weight, 0))
         self.decided += len(pair)
 
-    def _weigh(self, tile: Tile, row: Ints, high: np.ndarray, above: Ints) -> None:
-        """Add what certain columns of a weight other than one count beyond one."""
+    def _extra(self, tile: Tile, row: Ints, limit: np.ndarray) -> np.ndarray | int:
+        """Return what columns of a weight other than one add above the limits of pairs, [pairs, g]."""
         first, last = np.searchsorted(self.heavy, (tile.column, tile.column + tile.scores.shape[1]))
         if self.weights is None or first == last:
-            return
+            return 0
         heavy = self.heavy[first:last]
         group = np.searchsorted(self.bounds, heavy, side="right") - 1
         scores = tile.scores[:, heavy - tile.column]
-        extra = np.zeros((len(heavy), above.shape[1]))
+        extra = np.zeros((len(heavy), len(self.bounds) - 1))
         extra[np.arange(len(heavy)), group] = self.weights[heavy] - 1
+        found = np.empty((len(row), len(self.bounds) - 1), dtype=np.int32)
         step = max(1, _GATHER // len(heavy))
         for start in range(0, len(row), step):
             part = slice(start, start + step)
-            mask = scores[row[part]] > high[part, None]
-            above[part] += np.rint(mask.astype(np.float64) @ extra).astype(np.int64)
+            mask = scores[row[part]] > limit[part, None]
+            found[part] = np.rint(mask.astype(np.float64) @ extra)
+        return found
 
 
 @dataclass(frozen=True)
@@ -261,19 +296,3 @@ class _Segments:
 
 def _rising(numbers: Ints) -> bool:
     return bool((np.diff(numbers) > 0).all())
-
-
-def _not_above(ordered: np.ndarray, start: Ints, size: Ints, limit: np.ndarray) -> Ints:
-    """Return how many of `size` ordered scores from `start` on are at most the limit; all broadcast.
-
-    The binary search of all pairs and segments at once.
-    """
-    found = np.zeros(start.shape, dtype=np.int64)
-    step = 1 << (int(size.max()).bit_length() - 1)
-    while step:
-        probe = found + step
-        inside = probe <= size
-        scores = ordered[start + np.where(inside, probe, 1) - 1]
-        np.copyto(found, probe, where=inside & (scores <= limit))
-        step >>= 1
-    return found

@@ -70,6 +70,34 @@ def best_first(query: Ints, key: Ints) -> Ints:
     return np.lexsort((-key, query))
 
 
+def by_level(level: Ints, candidate: Ints) -> Ints:
+    """Return the order by level, ascending numbers, then by candidate; OTHERS first.
+
+    One sort of both in one number, where they fit, is several times as fast as two.
+    """
+    if len(level) == 0:
+        return level
+    listed = candidate[candidate != OTHERS]
+    low = int(listed.min(initial=0)) - 1
+    width = int(listed.max(initial=0)) - low
+    if width.bit_length() + int(level[-1]).bit_length() < 63:
+        return np.argsort((level << width.bit_length()) + (np.maximum(candidate, low) - low))
+    return np.lexsort((candidate, level))
+
+
+def by_hash(query: Ints, hashes: np.ndarray) -> Ints:
+    """Return the order by query, then by hash, uint64.
+
+    One sort of both in one number, of as many bits of the hash as fit, is several times as fast as two.
+    """
+    bits = 64 - int(query.max(initial=0)).bit_length()
+    short = (query.astype(np.uint64) << np.uint64(bits)) | (hashes >> np.uint64(64 - bits))
+    order = np.argsort(short)
+    if (np.diff(short[order]) == 0).any():  # bits that were left out decide
+        return np.lexsort((hashes, query))
+    return order
+
+
 def is_best_first(query: Ints, key: Ints) -> bool:
     """Return whether lines are in that order."""
     step = np.diff(query)

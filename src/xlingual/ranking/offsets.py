@@ -11,12 +11,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Floats, Ints
 from xlingual.ranking.scan import Around, Reduction, Tile
 from xlingual.ranking.similarity import UNIT, Similarity
 
@@ -111,6 +111,8 @@ class Adjustment(ABC):
         The band is twice the error of two scores that are compared, and of the limit in float32 that one of
         them becomes; keys are rounded before and, where scores are not whole numbers of them, afterwards.
         """
+        if tile.is_exact:
+            return replace(tile, scores=self._exact_scores(tile), exact=partial(self._exact_of, tile))
         height, width = tile.scores.shape
         sides = self._floats
         rows = tuple(None if side is None else side[tile.row : tile.row + height, None] for side in sides[0])
@@ -126,7 +128,29 @@ class Adjustment(ABC):
             part = slice(start, min(start + step, height))
             own = tuple(None if side is None else side[part] for side in rows)
             scores[part] = self.screened(tile.scores[part], own, columns, functions)
-        return Tile(scores, tile.row, tile.column, band, lambda q, c: self.keys(tile.exact(q, c), q, c))
+        return Tile(
+            *(scores, tile.row, tile.column, band, partial(self._exact_of, tile)),
+            block=None if tile.block is None else lambda: self._exact_scores(tile.decided),
+        )
+
+    def _exact_of(self, tile: Tile, query: Ints, candidate: Ints) -> Ints:
+        """Return the exact keys of pairs by the way that a tile has."""
+        return self.keys(tile.exact(query, candidate), query, candidate)
+
+    def _exact_scores(self, tile: Tile) -> Floats:
+        """Return the adjusted scores of a tile of exact ones, float64 [rows, columns]."""
+        height, width = tile.scores.shape
+        rows = tuple(None if side is None else side[tile.row : tile.row + height, None] for side in self.rows)
+        columns = tuple(
+            None if side is None else side[tile.column : tile.column + width] for side in self.columns
+        )
+        found, step = np.empty((height, width)), max(1, _BLOCK // width)
+        for start in range(0, height, step):
+            part = slice(start, min(start + step, height))
+            keys = np.rint(tile.scores[part] / UNIT).astype(np.int64)
+            own = tuple(None if side is None else side[part] for side in rows)
+            found[part] = self._keys(keys, own, columns) * UNIT
+        return found
 
     @cached_property
     def _floats(self) -> tuple[Sides, Sides]:

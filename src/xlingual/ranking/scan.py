@@ -19,11 +19,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from xlingual.arrays import Ints, Vectors
+from xlingual.arrays import Floats, Ints
 from xlingual.ranking.similarity import Similarity
 
 TILE_BYTES = 1 << 25  # one float32 tile: 2048 × 4096
 _MANY = 256  # rows of a tile, as many as keep the product fast
+_OPEN = 32  # to decide one pair takes as long as to decide so many in a block
 Progress = Callable[[int, int], None]  # (done, all): screened pairs
 
 
@@ -41,23 +42,57 @@ def _libraries(n_modules: int) -> ThreadpoolController:
 
 @dataclass(frozen=True)
 class Tile:
-    """Screen scores of consecutive queries and candidates, and the way to decide single pairs exactly."""
+    """Scores of consecutive queries and candidates, and the ways to decide pairs exactly, one or all of them.
 
-    scores: Vectors  # [rows, columns]
+    Scores are float32 and may be off by half of `band`; those of a tile whose band is 0 are exact, float64.
+    """
+
+    scores: np.ndarray  # [rows, columns]
     row: int  # number of the first query
     column: int  # number of the first candidate
     band: float
     exact: Callable[[Ints, Ints], Ints]
+    block: Callable[[], Floats] | None = None  # exact scores [rows, columns]
 
     @property
     def transposed(self) -> Tile:
         """The same tile with queries and candidates exchanged."""
-        return Tile(self.scores.T, self.column, self.row, self.band, lambda q, c: self.exact(c, q))
+        return Tile(
+            *(self.scores.T, self.column, self.row, self.band, lambda q, c: self.exact(c, q)),
+            block=None if self.block is None else lambda: self.decided.scores.T,
+        )
 
     @cached_property
     def largest(self) -> float:
-        """The largest absolute screen score."""
+        """The largest absolute score."""
         return float(max(self.scores.max(initial=0.0), -self.scores.min(initial=0.0)))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether equal scores are ties."""
+        return self.band == 0 and self.scores.dtype == np.float64
+
+    @cached_property
+    def decided(self) -> Tile:
+        """The tile with exact scores, made once for all reductions; not where there is no `block`."""
+        assert self.block is not None
+        return Tile(self.block(), self.row, self.column, 0.0, self.exact)
+
+    @property
+    def was_decided(self) -> bool:
+        """Whether the exact scores were needed."""
+        return "decided" in self.__dict__
+
+    def leaves_open(self, count: int, of: int) -> bool:
+        """Return whether so many of so many pairs are undecided that to decide them all is cheaper."""
+        return self.block is not None and count * _OPEN > of
+
+    def rows(self, part: slice) -> Tile:
+        """Return some rows of the tile."""
+        return Tile(
+            *(self.scores[part], self.row + part.start, self.column, self.band, self.exact),
+            block=None if self.block is None else lambda: self.decided.scores[part],
+        )
 
 
 class Part(Protocol):
@@ -198,33 +233,81 @@ def scan(
 
     Memory: about three tiles of `budget` bytes for each thread, beside the reductions.
     """
-    plan = TilePlan(similarity.shape, budget)
+    plan, foresight = TilePlan(similarity.shape, budget), _Foresight()
+    free: list[_Room] = []
 
     def block(rows: slice) -> list[Part]:
         everything = slice(0, similarity.shape[1])
         parts: list[Part] = [reduction.within(rows, everything) for reduction in reductions]
-        height, width = rows.stop - rows.start, plan.size[1]
-        memory = np.empty(height * width, dtype=np.float32)  # one tile's, used again for the next
+        room = free.pop() if free else _Room(plan.size)
         for columns in plan.column_blocks:
-            shape = (height, columns.stop - columns.start)
-            out = memory[: shape[0] * shape[1]].reshape(shape)
-            scores = similarity.tile(rows, columns, out)
-            tile = Tile(scores, rows.start, columns.start, similarity.band, similarity.exact)
+            tile = _tile(similarity, rows, columns, room, at_once=foresight.at_once())
             for part in parts:
                 part.update(tile)
+            foresight.learn(tile)
+        free.append(room)
         return parts
 
     total = similarity.shape[0] * similarity.shape[1]
     waiting: list[list[Part]] = []
+    merged = 1
     with one_library_thread():
         for rows, parts in zip(plan.row_blocks, _in_order(block, plan.row_blocks, threads), strict=True):
             waiting.append(parts)
-            if len(waiting) == _MERGE_EVERY:
+            if len(waiting) == min(merged, _MERGE_EVERY):  # soon at first: parts begin with what is known
                 _merge(reductions, waiting)
-                waiting = []
+                waiting, merged = [], merged + len(waiting)
             if progress is not None:
                 progress(rows.stop * similarity.shape[1], total)
         _merge(reductions, waiting)
+
+
+class _Room:
+    """Memory of one tile at a time, used again for the next: fresh memory costs a part of the product."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        self._size = size
+        self._made: dict[type, np.ndarray] = {}
+
+    def of(self, shape: tuple[int, int], kind: type) -> np.ndarray:
+        """Return an array of this shape and kind, which shares its memory with the last one of the kind."""
+        if kind not in self._made:
+            self._made[kind] = np.empty(self._size[0] * self._size[1], dtype=kind)
+        return self._made[kind][: shape[0] * shape[1]].reshape(shape)
+
+
+def _tile(similarity: Similarity, rows: slice, columns: slice, room: _Room, *, at_once: bool) -> Tile:
+    """Return one tile: screened, or with exact scores at once."""
+    shape = (rows.stop - rows.start, columns.stop - columns.start)
+
+    def exactly() -> Floats:
+        return similarity.exact_block(rows, columns, room.of(shape, np.float64))
+
+    if at_once:
+        return Tile(exactly(), rows.start, columns.start, 0.0, similarity.exact)
+    scores = similarity.tile(rows, columns, room.of(shape, np.float32))
+    return Tile(scores, rows.start, columns.start, similarity.band, similarity.exact, block=exactly)
+
+
+class _Foresight:
+    """Guesses which tiles will leave so much open that their scores are made exact at once.
+
+    After each one that did, twice as many are taken to be like it, up to 16; answers do not depend on it.
+    """
+
+    def __init__(self) -> None:
+        self._run = self._left = 0
+
+    def at_once(self) -> bool:
+        """Return whether the next tile is taken to be such a one."""
+        self._left -= 1
+        return self._left >= 0
+
+    def learn(self, tile: Tile) -> None:
+        """Take in what a tile, screened first, turned out to be."""
+        if not tile.is_exact:
+            self._run = min(16, 2 * self._run + 1) if tile.was_decided else 0
+            self._left = self._run
 
 
 _MERGE_EVERY = 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from threading import Lock
 from typing import Protocol
@@ -16,8 +17,9 @@ from xlingual.ranking.vectors import UnitVectors
 DECIMALS = 9
 UNIT = 10.0**-DECIMALS  # keys are scores in this unit
 _GATHER = 256  # pairs decided at a time: two float64 blocks stay in the cache
+_HIGH, _WIDE = 128, 512  # queries and candidates of a block at a time: its scores stay in the cache
 _PROBE = 128  # rows and columns on which the screen's error is looked at beforehand
-_DOUBT = 1e-3  # a score so near a rounding boundary, in units, is decided from the pair alone
+_ROUNDING = 2.0**-53  # of a float64 number, relative
 _DENSE = 8  # when over one pair in so many of a block is asked for, one float64 product is cheaper
 
 
@@ -37,6 +39,9 @@ class Similarity(Protocol):
 
     def exact(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of pairs, int64 [p]: equal keys are ties."""
+
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
 
 
 class ImageScores(Similarity, Protocol):
@@ -168,27 +173,75 @@ class Cosine:
         """Return float64 cosines [queries, candidates]."""
         left = self.queries.stored(queries) * self.queries.inverse_norms[queries, None]
         parts = []
-        for start in range(0, len(candidates), _GATHER * 4):
-            part = candidates[start : start + _GATHER * 4]
+        for start in range(0, len(candidates), _WIDE):
+            part = candidates[start : start + _WIDE]
             right = self.candidates.stored(part) * self.candidates.inverse_norms[part, None]
             parts.append(left @ right.T)
         return np.concatenate(parts, axis=1)
 
     def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of a block, int64 [queries, candidates], the same as one by one."""
-        scaled = self.block(queries, candidates)
-        scaled /= UNIT
-        keys = np.rint(scaled).astype(np.int64)
-        scaled -= keys
-        i, j = np.nonzero(np.abs(np.abs(scaled) - 0.5) < _DOUBT)
-        if len(i):
-            keys[i, j] = self.exact(queries[i], candidates[j])
-        return keys
+        found = np.empty((len(queries), len(candidates)), dtype=np.int64)
+        for place, keys in self._keys_by_block(queries, candidates):
+            found[place] = keys
+        return found
+
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
+        queries, candidates = np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop)
+        for place, keys in self._keys_by_block(queries, candidates):
+            np.multiply(keys, UNIT, out=out[place])
+        with self._lock:
+            self.decided += out.size
+        return out
+
+    def _keys_by_block(self, queries: Ints, candidates: Ints) -> Iterator[tuple[tuple[slice, slice], Floats]]:
+        """Yield ((rows, columns), exact keys as whole numbers in float64) of all pairs, piece by piece.
+
+        What lies near a rounding boundary is decided from the pair alone, unless sums have no rounding.
+        """
+        left, left_scale = self.queries.stored(queries), self.queries.inverse_norms[queries, None]
+        certain = self._sums_are_exact
+        if not certain:
+            left *= left_scale / UNIT
+        for start in range(0, len(candidates), _WIDE):
+            columns = candidates[start : start + _WIDE]
+            right, right_scale = self.candidates.stored(columns), self.candidates.inverse_norms[columns]
+            if not certain:
+                right *= right_scale[:, None]
+            for low in range(0, len(queries), _HIGH):
+                scores = left[low : low + _HIGH] @ right.T
+                if certain:  # the steps of `_by_pair`
+                    scores *= left_scale[low : low + _HIGH] * right_scale
+                    scores /= UNIT
+                keys = np.rint(scores)
+                if not certain:
+                    scores -= keys
+                    doubtful = np.flatnonzero(np.abs(scores, out=scores) > 0.5 - self._doubt)
+                    i, j = np.divmod(doubtful, len(columns))
+                    keys[i, j] = self._by_pair(queries[low + i], columns[j])
+                yield (slice(low, low + _HIGH), slice(start, start + _WIDE)), keys
+
+    @cached_property
+    def _doubt(self) -> float:
+        """How near a rounding boundary, in units, a product and the pair's own sum may round to two sides.
+
+        Each is off by d roundings at most, for vectors of unit length (Higham, Accuracy and Stability of
+        Numerical Algorithms, section 3.1), and by some of lengths, scales and units.
+        """
+        return (2 * self.queries.dim + 16) * _ROUNDING / UNIT + 1e-6
+
+    @cached_property
+    def _sums_are_exact(self) -> bool:
+        """Whether no sum of products is rounded, in whatever order: all numbers are whole and small."""
+        bits = [self.queries.bits, self.candidates.bits]
+        known = [one for one in bits if one is not None]
+        return len(known) == 2 and sum(known) + math.ceil(math.log2(self.queries.dim + 1)) <= 53
 
     def _settle(self, scores: Floats, queries: Ints, candidates: Ints) -> Ints:
         scaled = scores / UNIT
         keys = np.rint(scaled).astype(np.int64)
-        doubtful = np.flatnonzero(np.abs(np.abs(scaled - keys) - 0.5) < _DOUBT)
+        doubtful = np.flatnonzero(np.abs(scaled - keys) > 0.5 - self._doubt)
         if len(doubtful):
             keys[doubtful] = self._by_pair(queries[doubtful], candidates[doubtful])
         return keys

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -100,14 +101,9 @@ class SparseScores:
 
     def tile(self, rows: slice, columns: slice, out: Vectors) -> Vectors:
         """Return screen scores, float32 [rows, columns], in `out` of that shape."""
-        right = self._columns(columns)
-        for low in range(rows.start, rows.stop, _ROWS):
-            part = slice(low, min(low + _ROWS, rows.stop))
-            product = self.queries.matrix[part] @ right
-            self._scale(product, np.arange(part.start, part.stop), slice(columns.start, columns.stop))
-            place = out[part.start - rows.start : part.stop - rows.start]
+        for place, product in self._products(rows, columns):
             product.data = product.data.astype(np.float32)  # `product.astype` would sort each row
-            product.toarray(out=place)
+            product.toarray(out=out[place])
         with self._lock:
             self.screened += out.size
         return out
@@ -143,6 +139,24 @@ class SparseScores:
         """Return the exact keys of a block, int64 [queries, candidates]."""
         keys: Ints = np.rint(self.block(queries, candidates) / UNIT).astype(np.int64)
         return keys
+
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
+        for place, product in self._products(rows, columns):
+            product.toarray(out=out[place])
+        np.rint(np.divide(out, UNIT, out=out), out=out)
+        with self._lock:
+            self.decided += out.size
+        return np.multiply(out, UNIT, out=out)
+
+    def _products(self, rows: slice, columns: slice) -> Iterator[tuple[slice, Any]]:
+        """Yield the places of some rows, and their scores with the columns, float64 CSR of scipy."""
+        right = self._columns(columns)
+        for low in range(rows.start, rows.stop, _ROWS):
+            part = slice(low, min(low + _ROWS, rows.stop))
+            product = self.queries.matrix[part] @ right
+            self._scale(product, np.arange(part.start, part.stop), slice(columns.start, columns.stop))
+            yield slice(part.start - rows.start, part.stop - rows.start), product
 
     def _columns(self, columns: slice) -> Any:  # noqa: ANN401  (of scipy)
         """Return candidates as the columns of a CSR matrix; all blocks together hold each one once."""

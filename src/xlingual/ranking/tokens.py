@@ -187,6 +187,13 @@ class MaxSim:
             keys[row] = self._settled(scores[row], query, candidates)
         return keys
 
+    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
+        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
+        with self._lock:
+            self.decided += out.size
+        keys = self.block_keys(np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop))
+        return np.multiply(keys, UNIT, out=out)
+
     def _scores(
         self, queries: Ints, candidates: Ints, dtype: type, held: Vectors | None = None
     ) -> np.ndarray:

@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.ragged import groups
+from xlingual.ranking.exact_best import Hashes, at_most_kth, best_of
+from xlingual.ranking.floors import EVERY_HASH, NOTHING, Floors
 from xlingual.ranking.lines import (
     FIELDS,
     OTHERS,
     Lines,
     best_first,
+    by_hash,
+    by_level,
     is_best_first,
     ranges_of,
 )
+from xlingual.ranking.masks import chosen, places
+from xlingual.ranking.ranked import TopK, ranked
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT
 
+_PIECE = 1 << 18  # exact scores looked at at a time: they stay in the cache
 _BATCH = 1 << 20  # screened pairs taken into a table at a time
 _SETTLED = 1 << 17  # lines settled together at the end
-_NOTHING = np.iinfo(np.int64).min
-
-
-@dataclass(frozen=True)
-class TopK:
-    """The best candidates of each query, ordered by query, then best first; parallel arrays.
-
-    `above` candidates (with multiplicity) score higher, `tied` score the same, itself included. Where more
-    candidates tie with the k-th than the cap, those kept are a sample and `unlisted` counts the others.
-    """
-
-    query: Ints  # [e]
-    candidate: Ints  # [e]
-    weight: Ints  # [e] multiplicity of the candidate
-    above: Ints  # [e]
-    tied: Ints  # [e]
-    unlisted: Ints  # [n queries]
 
 
 class Top:
@@ -68,13 +58,16 @@ class Top:
         self.queries = queries
         self.columns = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
         self.lines = Lines.empty()
-        self._floor = np.full(shape[0], _NOTHING)  # key of the k-th best so far
+        self._floors = Floors.none(shape[0])
         self._hashed_from = 0  # the number, among all candidates, of the one that is numbered zero here
         self._slack = 0
         self._decide: Callable[[Ints, Ints], Ints] | None = None
 
     def within(self, rows: slice, columns: slice) -> Top:
-        """Return the request for these queries and candidates alone, with nothing seen."""
+        """Return the request for these queries and candidates alone, with nothing seen.
+
+        What is certainly out by what has been seen here is not kept there.
+        """
         queries = self.queries
         if queries is not None:
             low, high = np.searchsorted(queries, (rows.start, rows.stop))
@@ -88,7 +81,8 @@ class Top:
             seed=self.seed,
             origin=(self.origin[0] + rows.start, self.origin[1] + columns.start),
         )
-        part._hashed_from = self._hashed_from
+        part._hashed_from, part._slack = self._hashed_from, self._slack
+        part._floors = self._floors.of(rows)
         return part
 
     def alone(self, rows: slice, columns: slice) -> Top:
@@ -119,19 +113,18 @@ class Top:
     def update(self, tile: Tile) -> None:
         """Take in a tile: keep what may be among the k best."""
         self.decides_by(tile.exact, tile.band)
-        scores = tile.scores
         first_row, first_column = tile.row - self.origin[0], tile.column - self.origin[1]
-        rows = wanted(scores.shape[0], first_row, self.queries)
-        columns = wanted(scores.shape[1], first_column, self.columns)
-        if rows is not None:
-            scores = scores[rows]
-        if columns is not None:
-            scores = scores.take(columns, axis=1) if scores.flags.c_contiguous else scores[:, columns]
+        rows = wanted(tile.scores.shape[0], first_row, self.queries)
+        columns = wanted(tile.scores.shape[1], first_column, self.columns)
+        scores = chosen(tile.scores, rows, columns)
         if scores.size == 0:
             return
         row_numbers = (np.arange(scores.shape[0]) if rows is None else rows) + first_row
         column_numbers = (np.arange(scores.shape[1]) if columns is None else columns) + first_column
-        self._screen(scores, row_numbers, column_numbers, tile.band)
+        if tile.is_exact:
+            self._take_exact(scores, row_numbers, column_numbers)
+        elif not self._screen(scores, row_numbers, column_numbers, tile):
+            self._take_exact(chosen(tile.decided.scores, rows, columns), row_numbers, column_numbers)
 
     def decides_by(self, exact: Callable[[Ints, Ints], Ints], band: float) -> None:
         """Note how pairs are decided exactly, and how far screen scores may be off."""
@@ -139,20 +132,63 @@ class Top:
         self._slack = max(self._slack, round(band / UNIT))
         self._decide = lambda query, candidate: exact(query + row, candidate + column)
 
-    def _screen(self, scores: np.ndarray, rows: Ints, columns: Ints, band: float) -> None:
-        """Add the pairs of these rows that the screen cannot rule out."""
-        limit, alive = self._limits(scores, rows, band)
+    def _screen(self, scores: np.ndarray, rows: Ints, columns: Ints, tile: Tile) -> bool:
+        """Add the pairs of these rows that the screen cannot rule out; False, and none, where too many."""
+        limit, alive = self._limits(scores, rows, tile.band)
         if len(alive) == 0:
-            return
+            return True
         if len(alive) < len(rows):
             scores, rows, limit = scores[alive], rows[alive], limit[alive]
-        i, j = _where(scores >= limit[:, None].astype(np.float32))
-        if len(i) > _BATCH and len(rows) > 1:  # nearly everything ties: a few rows at a time
+        possible = scores >= limit[:, None].astype(np.float32)
+        count = int(np.count_nonzero(possible.ravel(order="K")))
+        if tile.leaves_open(count - 2 * self.k * len(rows), scores.size):
+            return False
+        i, j = places(possible)
+        if count > _BATCH and len(rows) > 1:  # nearly everything ties: a few rows at a time
             half = len(rows) // 2
             for part in (slice(None, half), slice(half, None)):
-                self._screen(scores[part], rows[part], columns, band)
-            return
+                self._screen(scores[part], rows[part], columns, replace(tile, block=None))
+            return True
         self.take(rows[i], columns[j], scores[i, j])
+        return True
+
+    def _take_exact(self, scores: Floats, rows: Ints, columns: Ints) -> None:
+        """Take in exact scores: what is above the k-th best, and a sample of what ties with it.
+
+        The k-th best so far, or a score that k here reach, stands for the k-th best.
+        """
+        hashes = Hashes(self._hashes(columns))
+        weight = None if self.weights is None else self.weights[columns]
+        step = max(1, _PIECE // scores.shape[1])
+        waiting: list[Lines] = []
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            waiting.append(self._best_lines(scores[part], rows[part], columns, hashes, weight))
+            if sum(map(len, waiting)) > _BATCH:
+                self._take_in([self.lines, *waiting])
+                waiting = []
+        self._take_in([self.lines, *waiting])
+
+    def _best_lines(
+        self, scores: Floats, rows: Ints, columns: Ints, hashes: Hashes, weight: Ints | None
+    ) -> Lines:
+        """Return the lines of the best of some rows of exact scores."""
+        limit, alive = self._limits(scores, rows, 0.0)
+        if len(alive) < len(rows):
+            scores, rows, limit = scores[alive], rows[alive], limit[alive]
+        level = self._floors.scores(rows, 0, exact=True)
+        last_hash = np.where(level == limit, self._floors.last_hash[rows], EVERY_HASH)
+        best = best_of(scores, limit, self.k, self.cap, hashes, last_hash, weight)
+        more = np.flatnonzero(best.others)
+        listed = np.ones(len(best.row), dtype=np.int64) if weight is None else weight[best.column]
+        keys = np.concatenate([scores[best.row, best.column], best.limit[more]])
+        return Lines(
+            rows[np.concatenate([best.row, more])],
+            np.concatenate([columns[best.column], np.full(len(more), OTHERS)]),
+            np.rint(keys / UNIT).astype(np.int64),
+            np.concatenate([listed, best.others[more]]),
+            np.ones(len(keys), dtype=bool),
+        )
 
     def take(self, query: Ints, candidate: Ints, score: np.ndarray) -> None:
         """Take in single pairs and their screen scores, parallel arrays; numbers from the origin on."""
@@ -172,18 +208,19 @@ class Top:
         self._take_in([self.lines, lines])
 
     def _limits(self, scores: np.ndarray, rows: Ints, band: float) -> tuple[Floats, Ints]:
-        """Return the score below which a pair is out, for each row, and the rows that have a pair above."""
-        floor = self._floor[rows]
-        unknown = floor == _NOTHING
+        """Return the score below which a pair is out, for each row, and the rows that have a pair above.
+
+        `band` is that of the scores; the k-th best so far may come from others.
+        """
+        limit = self._floors.scores(rows, self._slack, exact=band == 0.0)
+        unknown = np.isneginf(limit)
         if self.k > 1 and scores.shape[1] >= self.k and unknown.all():  # each row has scores above its limit
-            return _at_most_kth(scores, self.k).astype(np.float64) - band, np.arange(len(rows))
+            return at_most_kth(scores, self.k).astype(np.float64) - band, np.arange(len(rows))
         best = scores.max(axis=1).astype(np.float64)
-        limit = np.where(unknown, -np.inf, floor * UNIT)
         if self.k == 1:
-            limit = np.maximum(limit, best)
-        elif scores.shape[1] >= self.k:
-            limit[unknown] = _at_most_kth(scores[unknown], self.k)
-        limit -= band
+            limit = np.maximum(limit, best - band)
+        elif scores.shape[1] >= self.k and unknown.any():
+            limit[unknown] = at_most_kth(scores[unknown], self.k) - band
         return limit, np.flatnonzero(best >= limit)
 
     def merge(self, others: Sequence[Top]) -> None:
@@ -235,11 +272,10 @@ class Top:
         short = np.bincount(segment, within < self.k).astype(np.int64)  # lines before the k-th
         kth_line = starts + short
         has_kth = kth_line < np.append(starts[1:], len(lines))
-        kth = np.where(has_kth, lines.key[np.minimum(kth_line, len(lines) - 1)], _NOTHING)
-        self._floor[lines.query[starts]] = kth
-        settled = np.bincount(segment, ~lines.exact) == 0
-        margin = np.where(settled | ~has_kth, 0, slack)
-        return lines.take(lines.key >= (kth - margin)[segment])
+        kth = np.where(has_kth, lines.key[np.minimum(kth_line, len(lines) - 1)], NOTHING)
+        exact = np.bincount(segment, ~lines.exact) == 0
+        least = self._floors.raise_to(lines.query[starts], kth, exact, slack)
+        return lines.take(lines.key >= least[segment])
 
     def _crowded(self, lines: Lines) -> np.ndarray:
         """Return which lines belong to queries with so many lines that ties must be decided now."""
@@ -256,16 +292,19 @@ class Top:
 
     def _capped(self, lines: Lines) -> Lines:
         """Where more than `cap` exact lines tie with the k-th, keep a sample and count the others."""
-        last = (lines.key == self._floor[lines.query]) & lines.exact
-        counts = np.bincount(lines.query[last], minlength=self.shape[0])
+        floor = self._floors.key[lines.query]
+        last = (lines.key == floor) & lines.exact
+        counts = np.bincount(lines.query[last & (lines.candidate != OTHERS)], minlength=self.shape[0])
         over = last & (counts > self.cap)[lines.query]
         if not over.any():
             return lines
         tied = lines.take(over)
         listed = tied.take(tied.candidate != OTHERS)
-        number = listed.candidate + self.origin[1] + self._hashed_from  # among all candidates
-        order = np.lexsort((_hash(number, self.seed), listed.query))
-        position = np.arange(len(order)) - np.repeat(*groups(listed.query[order]))
+        hashes = self._hashes(listed.candidate)
+        order = by_hash(listed.query, hashes)
+        ordered = listed.query[order]
+        position = np.arange(len(order)) - np.repeat(*groups(ordered))
+        self._floors.last_hash[ordered[position == self.cap - 1]] = hashes[order[position == self.cap - 1]]
         kept = listed.take(order[position < self.cap])
         queries = distinct_values(tied.query)
         dropped = np.bincount(tied.query, tied.weight, self.shape[0]) - np.bincount(
@@ -274,11 +313,15 @@ class Top:
         others = Lines(
             queries,
             np.full(len(queries), OTHERS),
-            self._floor[queries],
+            self._floors.key[queries],
             dropped[queries].astype(np.int64),
             np.ones(len(queries), dtype=bool),
         )
         return Lines.joined([lines.take(~over), kept, others.take(others.weight > 0)])
+
+    def _hashes(self, candidates: Ints) -> np.ndarray:
+        """Return the hash of each candidate, by its number among all."""
+        return _hash(candidates + self.origin[1] + self._hashed_from, self.seed)
 
     def result(self) -> TopK:
         """Decide what the screen left open, and return the best of each query.
@@ -324,7 +367,7 @@ class Top:
         left = open_queries[lines.query]
         settled = self._settled(lines.take(left), near[left])
         lines = Lines.joined([lines.take(~left), settled])
-        return _ranked(lines.take(np.argsort(lines.query, kind="stable")), self.shape[0])
+        return ranked(lines.take(np.argsort(lines.query, kind="stable")), self.shape[0])
 
     def _settled(self, lines: Lines, near: np.ndarray) -> Lines:
         """Return the lines of queries that the screen left open, exact where it matters, and in order."""
@@ -335,58 +378,9 @@ class Top:
         equal = (np.diff(lines.query) == 0) & (np.diff(lines.key) == 0)
         tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
         order = np.arange(len(lines))
-        order[tied] = tied[np.lexsort((lines.candidate[tied], -lines.key[tied], lines.query[tied]))]
+        level = np.cumsum(np.append(True, ~equal))[tied]
+        order[tied] = tied[by_level(level, lines.candidate[tied])]
         return lines.take(order)
-
-
-def _ranked(lines: Lines, n: int) -> TopK:
-    """Turn ordered lines into ranks: equal keys of one query are one level."""
-    if len(lines) == 0:
-        nothing = np.empty(0, dtype=np.int64)
-        return TopK(nothing, nothing, nothing, nothing, nothing, np.zeros(n, dtype=np.int64))
-    starts, size = groups(lines.query)
-    new_level = np.ones(len(lines), dtype=bool)
-    new_level[1:] = (np.diff(lines.query) != 0) | (np.diff(lines.key) != 0)
-    level = np.cumsum(new_level) - 1
-    tied = np.bincount(level, lines.weight).astype(np.int64)
-    total = np.cumsum(lines.weight)
-    before_query = np.repeat(total[starts] - lines.weight[starts], size)
-    before_level = (total - lines.weight)[new_level]
-    others = lines.candidate == OTHERS
-    unlisted = np.bincount(lines.query[others], lines.weight[others], n).astype(np.int64)
-    above = before_level[level] - before_query
-    listed = ~others
-    return TopK(
-        lines.query[listed],
-        lines.candidate[listed],
-        lines.weight[listed],
-        above[listed],
-        tied[level][listed],
-        unlisted,
-    )
-
-
-def _at_most_kth(scores: np.ndarray, k: int) -> np.ndarray:
-    """Return a number for each row that at least k of its scores [rows, n ≥ k] reach.
-
-    The k-th best of the maxima of disjoint sets of columns is one, and much sooner found than the k-th score.
-    Maxima are taken along memory: a transposed tile is read as fast as a plain one.
-    """
-    columns = scores.shape[1]
-    sets = min(columns, max(2 * k, min(1024, columns // 8)))
-    maxima = scores[:, :sets].copy(order="K")
-    for first in range(sets, columns - sets + 1, sets):
-        np.maximum(maxima, scores[:, first : first + sets], out=maxima)
-    return np.partition(maxima, -k, axis=1)[:, -k]
-
-
-def _where(mask: np.ndarray) -> tuple[Ints, Ints]:
-    """Return np.nonzero(mask), walked along memory: a transposed tile is read as fast as a plain one."""
-    if mask.flags.c_contiguous:
-        i, j = np.divmod(np.flatnonzero(mask), mask.shape[1])
-    else:
-        j, i = np.divmod(np.flatnonzero(mask.T), mask.shape[0])
-    return i, j
 
 
 def _hash(candidate: Ints, seed: int) -> np.ndarray:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
+from xlingual.ranking.equal import equal_rows
 
 CHUNK = 1024  # rows converted to float64 at a time: a few MiB for the usual dimensions
 CACHE_BYTES = 1 << 27  # normalised float32 copies up to this size are kept, larger ones made again by blocks
+_WHOLE = 16  # bits of whole numbers that are looked for in the first vectors
 _LARGE = 1e12  # a length beyond this or its inverse is scaled in float64
 
 
@@ -36,21 +39,51 @@ class UnitVectors:
 
     def take(self, index: Ints) -> UnitVectors:
         """Return some of the rows."""
-        return UnitVectors(self.raw, self.rows[index])
+        found = UnitVectors(self.raw, self.rows[index])
+        if (known := self.__dict__.get("inverse_norms")) is not None:
+            found.__dict__["inverse_norms"] = known[index]
+        return found
 
     @cached_property
     def inverse_norms(self) -> Floats:
         """1/length of each row, float64 [n]; 0 for a zero row, whose similarity to everything is then 0."""
-        norms = np.empty(len(self))
+        squares = np.concatenate([_squares(block) for block in self._blocks()] or [np.empty(0)])
+        return _inverse(np.sqrt(squares))
+
+    def along(self, direction: Floats) -> Floats:
+        """Return the component of each unit vector along a direction [d], float64 [n]."""
+        found, squares = np.empty(len(self)), np.empty(len(self))
+        for start, block in zip(range(0, len(self), CHUNK), self._blocks(), strict=True):
+            part = slice(start, start + len(block))
+            found[part], squares[part] = block @ direction, _squares(block)
+        self.__dict__.setdefault("inverse_norms", _inverse(np.sqrt(squares)))
+        return found * self.inverse_norms
+
+    def _blocks(self) -> Iterator[Floats]:
+        """Yield all rows, not normalised, some at a time."""
         for start in range(0, len(self), CHUNK):
-            block = self.stored(np.arange(start, min(start + CHUNK, len(self))))
-            norms[start : start + CHUNK] = np.sqrt(np.einsum("ij,ij->i", block, block))
-        return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+            yield self.stored(np.arange(start, min(start + CHUNK, len(self))))
 
     def stored(self, index: Ints) -> Floats:
         """Return the stored rows as float64 [len(index), d], not normalised."""
         wide: Floats = self.raw[self.rows[index]].astype(np.float64)
         return wide
+
+    @cached_property
+    def bits(self) -> int | None:
+        """Bits of the largest number where all are whole multiples of one power of two; else None.
+
+        So are binary codes and counts: sums of their products have no rounding, in any order.
+        """
+        unit, most = 0.0, 0.0
+        for block in self._blocks():
+            most = max(most, float(np.abs(block).max(initial=0.0)))
+            if unit == 0.0 < most:
+                unit = 2.0 ** (math.frexp(most)[1] - _WHOLE)
+            if unit and not (np.rint(block / unit) == block / unit).all():
+                return None
+        bits = math.frexp(most / unit)[1] if unit else 0
+        return bits if bits <= _WHOLE + 8 else None
 
     def rows_at(self, index: Ints) -> Vectors:
         """Return rows of unit length, float32 [len(index), d]."""
@@ -96,12 +129,22 @@ class UnitVectors:
         return out
 
 
+def _squares(block: Floats) -> Floats:
+    squares: Floats = np.einsum("ij,ij->i", block, block)
+    return squares
+
+
+def _inverse(norms: Floats) -> Floats:
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
 @dataclass(frozen=True)
 class Pool:
-    """Rows of an array with bit-identical ones collapsed: `vectors` are the distinct rows.
+    """Rows of an array with equal ones collapsed: `vectors` are the distinct rows.
 
-    `code[i]` is the distinct row that row i of the pool equals; all zero rows are one. A constant encoder
-    thus costs one row.
+    Rows are equal where their unit vectors are, rounded to 12 decimals: copies of a row and of its
+    multiples, such as one-hot vectors of one class; all zero rows are one. `code[i]` is the distinct row that
+    row i of the pool equals. A constant encoder thus costs one row.
     """
 
     vectors: UnitVectors
@@ -110,45 +153,18 @@ class Pool:
     @classmethod
     def of(cls, raw: np.ndarray, rows: Ints | None = None) -> Pool:
         """Collapse the chosen rows of `raw` [*, d]."""
-        rows = np.arange(len(raw)) if rows is None else np.asarray(rows, dtype=np.int64)
-        first, code = _distinct(raw, rows)
-        return cls(UnitVectors(raw, rows[first]), code)
+        every = UnitVectors(raw, rows)
+        first, code = equal_rows(every)
+        return cls(every.take(first), code)
+
+    def take(self, rows: Ints) -> Pool:
+        """Return the pool of some of the rows, collapsed as they are here."""
+        _, first, code = np.unique(self.code[rows], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return Pool(self.vectors.take(self.code[rows[first[order]]]), place[code])
 
     def weights(self, members: Ints) -> Ints:
         """Return how many of the pool's rows `members` equal each distinct row, int64 [distinct]."""
         return np.bincount(self.code[members], minlength=len(self.vectors)).astype(np.int64)
-
-
-def _distinct(raw: np.ndarray, rows: Ints) -> tuple[Ints, Ints]:
-    """Return (first [u], code [n]): the first position of each distinct row, and each row's distinct number.
-
-    Rows are compared by a checksum first: only those whose checksum an earlier row has are compared with it,
-    and the few that differ from it by a hash.
-    """
-    checksum = np.concatenate([_checksum(raw[rows[i : i + CHUNK]]) for i in range(0, len(rows), CHUNK)])
-    order = np.argsort(checksum, kind="stable")
-    new = np.append(True, checksum[order[1:]] != checksum[order[:-1]])
-    same = np.empty(len(rows), dtype=np.int64)  # the first position with the same checksum
-    same[order] = order[np.maximum.accumulate(np.where(new, np.arange(len(rows)), 0))]
-    later = np.flatnonzero(same != np.arange(len(rows)))
-    label: dict[bytes, int] = {}
-    for start in range(0, len(later), CHUNK):
-        part = later[start : start + CHUNK]
-        equal = (raw[rows[part]] == raw[rows[same[part]]]).all(axis=1)
-        for position in part[~equal].tolist():
-            same[position] = label.setdefault(_row_hash(raw[rows[position]]), position)
-    first = np.flatnonzero(same == np.arange(len(rows)))
-    return first, np.searchsorted(first, same)
-
-
-def _checksum(block: np.ndarray) -> np.ndarray:
-    """Return one integer for each row: equal rows have equal ones (−0 counts as 0)."""
-    plain = np.ascontiguousarray(block + block.dtype.type(0))
-    words = plain.view(np.uint16 if plain.dtype.itemsize == 2 else np.uint32)
-    sums: np.ndarray = words.sum(axis=1, dtype=np.uint64)
-    return sums
-
-
-def _row_hash(row: np.ndarray) -> bytes:
-    plain = np.ascontiguousarray(row + row.dtype.type(0))
-    return hashlib.blake2b(plain.tobytes(), digest_size=16).digest()

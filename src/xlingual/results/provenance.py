@@ -166,7 +166,8 @@ def note_vectors(who: str, parts: Iterable[Any]) -> None:
     for part in parts:
         hasher.update(f"{part.shape}{part.dtype}".encode())
         for start in range(0, len(part), _BLOCK):
-            hasher.update(part[start : start + _BLOCK].tobytes())
+            block = part[start : start + _BLOCK]
+            hasher.update(block if block.flags.c_contiguous else block.tobytes())
     own = hasher.hexdigest()
     for notes in _noting.get():
         before = notes.vectors.get(who)

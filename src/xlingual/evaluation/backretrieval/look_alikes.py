@@ -16,7 +16,7 @@ from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex
 from xlingual.errors import warn
 from xlingual.evaluation.backretrieval.nearest import Nearest
-from xlingual.ranking import Ranker, Top, UnitVectors, one_library_thread
+from xlingual.ranking import Ranker, Top, one_library_thread
 from xlingual.ranking.similarity import DECIMALS
 
 NEAR_IDENTICAL = 0.005  # median cosine distance of two images, below which all look the same
@@ -62,7 +62,7 @@ def usual_distance(images: ImageIndex) -> float | None:
     lines = np.linspace(0, len(images) - 1, min(len(images), _BACKGROUND)).astype(np.int64)
     if len(lines) < 2:
         return None
-    vectors = UnitVectors(images.pool.vectors.raw, images.pool.vectors.rows[images.points[lines]])
+    vectors = images.pool.vectors.take(images.points[lines])
     unit = vectors.stored(np.arange(len(lines))) * vectors.inverse_norms[:, None]
     with one_library_thread():  # threads of a library wait busily for more after a product
         cosine = (unit @ unit.T)[np.triu_indices(len(lines), 1)]

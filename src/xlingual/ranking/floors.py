@@ -1,0 +1,56 @@
+"""What is known of the k-th best of each query while candidates are seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.arrays import Floats, Ints
+from xlingual.ranking.similarity import UNIT
+
+NOTHING = np.iinfo(np.int64).min
+EVERY_HASH = np.iinfo(np.uint64).max
+
+
+@dataclass(frozen=True)
+class Floors:
+    """For each of n queries a key that k candidates reach: what is below it is not among the k best.
+
+    `exact` says whether the key is, or within half a band. Where more candidates tie with it than are listed,
+    `last_hash` is the largest hash of those: candidates of larger ones are counted alone.
+    """
+
+    key: Ints  # [n], NOTHING where k were not seen
+    exact: np.ndarray  # bool [n]
+    last_hash: np.ndarray  # uint64 [n]
+
+    @classmethod
+    def none(cls, n: int) -> Floors:
+        """Return that of n queries of which nothing is known."""
+        return cls(np.full(n, NOTHING), np.zeros(n, dtype=bool), np.full(n, EVERY_HASH))
+
+    def of(self, rows: slice) -> Floors:
+        """Return a copy of that of some queries."""
+        return Floors(self.key[rows].copy(), self.exact[rows].copy(), self.last_hash[rows].copy())
+
+    def scores(self, rows: Ints, slack: int, *, exact: bool) -> Floats:
+        """Return the score below which a pair is out, for each row, −inf where nothing is known.
+
+        `slack` is a band in units, `exact` whether scores that are compared have none.
+        """
+        key = self.key[rows]
+        below = np.where(self.exact[rows] & exact, 0, slack)
+        return np.where(key == NOTHING, -np.inf, (key - below) * UNIT)
+
+    def raise_to(self, rows: Ints, kth: Ints, exact: np.ndarray, slack: int) -> Ints:
+        """Take in the k-th best key of some queries, NOTHING where there is none; return the least key kept.
+
+        `exact` says whether all that is kept of a query is. A key that is not gives way to the next.
+        """
+        key, known = self.key[rows], self.exact[rows]
+        better = (kth > key) | ((kth > NOTHING) & ~known)
+        self.last_hash[rows[better & (kth != key)]] = EVERY_HASH
+        key, known = np.where(better, kth, key), np.where(better, exact, known)
+        self.key[rows], self.exact[rows] = key, known
+        return np.where(key == NOTHING, key, key - np.where(exact & known, 0, slack))
