@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -138,6 +139,10 @@ class SparseScores:
         self._scale(product, queries, candidates)
         found: Floats = product.toarray()
         return found
+
+    def blocks(self, queries: Ints, candidates: Ints) -> Iterator[tuple[slice, Floats]]:
+        """Yield (columns, float64 scores [queries, columns]): all candidates at once."""
+        yield slice(0, len(candidates)), self.block(queries, candidates)
 
     def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of a block, int64 [queries, candidates]."""
