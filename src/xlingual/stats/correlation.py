@@ -119,7 +119,7 @@ def _ranked_packed(blocks: Iterable[Ints], packed: Ints) -> np.ndarray:
 
 
 def _placed(packed: Ints, bits: int) -> np.ndarray:
-    """Return twice the mean ranks [n] of sorted keys, each above the position (of so many bits) it is from."""
+    """Return twice the mean ranks [n] of sorted keys; the last `bits` of each are its position."""
     n, mask = len(packed), (1 << bits) - 1
     twice = np.empty(n, dtype=np.int32 if n < 1 << 30 else np.int64)
     tied = []  # places of those equal to the next
