@@ -13,6 +13,7 @@ SPEED = (
     "backretrieval_speed",
     "many_encoders",
     "validation_speed",
+    "correlation_speed",
     "pool_speed",
     "image_speed",
     "approximate",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import local
 from typing import Literal, Unpack
 
 import numpy as np
@@ -54,6 +55,7 @@ EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
 SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement
 _UNION_BYTES = 1 << 29  # of the keys of a union of samples
 _ROWS = 2048  # of a union computed at a time
+_CACHED_ROWS = 64  # of these rounded at a time: they stay in the cache
 KEPT_BYTES = 1 << 29  # ranked image distances kept for the next encoder
 
 Unit = Callable[[Ints], TextRows]  # the vectors of some codes (text rows, images)
@@ -174,7 +176,7 @@ class RankedTables:
     """The ranked cosines of several samples, made on demand; `sides` are codes that `unit` takes."""
 
     def __init__(self, unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[SamplePairs]) -> None:
-        self.unit, self.sides, self.pairs = unit, sides, pairs
+        self.unit, self.sides, self.pairs, self._rooms = unit, sides, pairs, local()
         self._sources, self._targets = (
             distinct_values(np.concatenate(side)) for side in zip(*sides, strict=True)
         )
@@ -187,16 +189,26 @@ class RankedTables:
         similarity = cosine(self.unit(self._sources), self.unit(self._targets))
         keys = np.empty(similarity.shape, dtype=np.int32)
         for rows in np.split(np.arange(len(keys)), range(_ROWS, len(keys), _ROWS)):
-            block = similarity.block(rows, np.arange(len(self._targets)))
-            np.rint(block / UNIT, out=keys[rows[0] : rows[-1] + 1], casting="unsafe")
+            for columns, block in similarity.blocks(rows, np.arange(len(self._targets))):
+                for low in range(0, len(rows), _CACHED_ROWS):
+                    scores = block[low : low + _CACHED_ROWS]
+                    scores /= UNIT
+                    first = int(rows[low])
+                    np.rint(scores, out=keys[first : first + len(scores), columns], casting="unsafe")
         return keys
+
+    def _room(self) -> Ints:
+        """Return room to rank any of the samples in, the same one each time in a thread."""
+        if (room := getattr(self._rooms, "room", None)) is None:
+            room = self._rooms.room = np.empty(max(map(len, self.pairs)), dtype=np.int64)
+        return room
 
     def __getitem__(self, number: int) -> RankedTable:
         """Return the table of a sample."""
         source, target = self.sides[number]
         if self._keys is not None:
             rows, columns = np.searchsorted(self._sources, source), np.searchsorted(self._targets, target)
-            return RankedTable.of(self._keys[np.ix_(rows, columns)].ravel())
+            return RankedTable.within(self._keys, rows, columns, self._room())
         similarity, drawn = cosine(self.unit(source), self.unit(target)), self.pairs[number].drawn
         if drawn is not None:
             return RankedTable.of(similarity.exact(*drawn))

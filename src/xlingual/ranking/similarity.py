@@ -17,7 +17,8 @@ from xlingual.ranking.vectors import UnitVectors
 DECIMALS = 9
 UNIT = 10.0**-DECIMALS  # keys are scores in this unit
 _GATHER = 256  # pairs decided at a time: two float64 blocks stay in the cache
-_HIGH, _WIDE = 128, 512  # queries and candidates of a block at a time: its scores stay in the cache
+_HIGH, _WIDE = 128, 512  # queries and candidates decided at a time: their scores stay in the cache
+_COLUMNS = 4 * _GATHER  # candidates of a block multiplied at a time
 _PROBE = 128  # rows and columns on which the screen's error is looked at beforehand
 _ROUNDING = 2.0**-53  # of a float64 number, relative
 _DENSE = 8  # when over one pair in so many of a block is asked for, one float64 product is cheaper
@@ -171,13 +172,25 @@ class Cosine:
 
     def block(self, queries: Ints, candidates: Ints) -> Floats:
         """Return float64 cosines [queries, candidates]."""
-        left = self.queries.stored(queries) * self.queries.inverse_norms[queries, None]
-        parts = []
-        for start in range(0, len(candidates), _WIDE):
-            part = candidates[start : start + _WIDE]
-            right = self.candidates.stored(part) * self.candidates.inverse_norms[part, None]
-            parts.append(left @ right.T)
-        return np.concatenate(parts, axis=1)
+        found = np.empty((len(queries), len(candidates)))
+        for columns, scores in self.blocks(queries, candidates):
+            found[:, columns] = scores
+        return found
+
+    def blocks(self, queries: Ints, candidates: Ints) -> Iterator[tuple[slice, Floats]]:
+        """Yield (columns, float64 cosines [queries, columns]), some candidates at a time.
+
+        The cosines may be changed; the next take their place in memory.
+        """
+        left = self.queries.stored(queries)
+        left *= self.queries.inverse_norms[queries, None]
+        room = np.empty(len(queries) * min(_COLUMNS, len(candidates)))
+        for start in range(0, len(candidates), _COLUMNS):
+            part = candidates[start : start + _COLUMNS]
+            right = self.candidates.stored(part)
+            right *= self.candidates.inverse_norms[part, None]
+            scores = room[: len(queries) * len(part)].reshape(len(queries), len(part))
+            yield slice(start, start + len(part)), np.matmul(left, right.T, out=scores)
 
     def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of a block, int64 [queries, candidates], the same as one by one."""

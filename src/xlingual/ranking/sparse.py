@@ -135,6 +135,10 @@ class SparseScores:
         found: Floats = product.toarray()
         return found
 
+    def blocks(self, queries: Ints, candidates: Ints) -> Iterator[tuple[slice, Floats]]:
+        """Yield (columns, float64 scores [queries, columns]): all candidates at once."""
+        yield slice(0, len(candidates)), self.block(queries, candidates)
+
     def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of a block, int64 [queries, candidates]."""
         keys: Ints = np.rint(self.block(queries, candidates) / UNIT).astype(np.int64)

@@ -7,7 +7,7 @@ pair's influence on the correlation, summed by rows and by columns, gives residu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,10 +36,25 @@ class RankedTable:
     def of(cls, scores: np.ndarray) -> RankedTable:
         """Rank the scores [n]: floats, or whole numbers that order as they do."""
         keys = _whole(scores)
-        bits = max(len(scores) - 1, 1).bit_length()
-        if keys is None or _width(keys) + bits > 63:
+        n = len(scores)
+        if keys is None or _width(keys) + _bits(n) > 63:
             return cls(_ranked(scores))
-        return cls(_ranked_packed(keys, bits))
+        low = np.int64(keys.min(initial=0))
+        blocks = (np.subtract(keys[part], low, dtype=np.int64) for part in _parts(n))
+        return cls(_ranked_packed(blocks, np.empty(n, dtype=np.int64)))
+
+    @classmethod
+    def within(cls, keys: np.ndarray, rows: Ints, columns: Ints, room: Ints) -> RankedTable:
+        """Rank a part of a table, row by row: whole numbers, int32 [R, C], at rows [r] and columns [c].
+
+        What is in `room` [at least r · c] is lost. Tables that are ranked one after another in the same room
+        spare the system from giving out new memory for each.
+        """
+        n, step = len(rows) * len(columns), max(1, _BLOCK // max(len(columns), 1))
+        if _bits(n) > 63 - 32:
+            return cls.of(keys[np.ix_(rows, columns)].ravel())
+        blocks = (keys[rows[part]].take(columns, axis=1).ravel() for part in _parts(len(rows), step))
+        return cls(_ranked_packed(blocks, room[:n]))
 
     @property
     def midrank(self) -> Floats:
@@ -62,7 +77,8 @@ class RankedTable:
     @property
     def is_constant(self) -> bool:
         """Whether all scores are equal."""
-        return bool(np.all(self.twice == len(self)))
+        n = len(self)
+        return n == 0 or bool(self.twice[0] == n and np.all(self.twice == n))  # the first mostly decides
 
 
 def _whole(scores: np.ndarray) -> Ints | None:
@@ -80,54 +96,65 @@ def _width(keys: Ints) -> int:
     return (int(keys.max(initial=0)) - int(keys.min(initial=0))).bit_length()
 
 
-def _ranked_packed(keys: Ints, bits: int) -> np.ndarray:
-    """Return twice the mean ranks of whole numbers: each is packed with its position into one to be sorted.
+def _bits(n: int) -> int:
+    """Return how many bits hold the positions of n numbers."""
+    return max(n - 1, 1).bit_length()
 
-    Sorting numbers is many times as fast as sorting positions by their numbers (vector instructions).
+
+def _ranked_packed(blocks: Iterable[Ints], packed: Ints) -> np.ndarray:
+    """Return twice the mean ranks of n whole numbers, which come block by block; `packed` [n] is room.
+
+    Each is packed with its position into one number to be sorted. Sorting numbers is many times as fast as
+    sorting positions by their numbers (vector instructions).
     """
-    n, low = len(keys), int(keys.min(initial=0))
-    packed = np.empty(n, dtype=np.int64)
-    for part in _parts(n):
-        block = packed[part]
-        np.subtract(keys[part], low, out=block, dtype=np.int64)
-        block <<= bits
-        block |= np.arange(part.start, part.stop)
+    n, start = len(packed), 0
+    bits = _bits(n)
+    for keys in blocks:
+        block = packed[start : start + len(keys)]
+        np.left_shift(keys, bits, out=block, dtype=np.int64)
+        block |= np.arange(start, start + len(keys))
+        start += len(keys)
     packed.sort()
-    equal = np.zeros(n, dtype=bool)  # to the next
-    for part in _parts(n - 1):
-        key = packed[part.start : part.stop + 1] >> bits
-        np.equal(key[1:], key[:-1], out=equal[part])
-    values = _in_order(equal)
-    twice = np.empty_like(values)
-    mask = (1 << bits) - 1
+    return _placed(packed, bits)
+
+
+def _placed(packed: Ints, bits: int) -> np.ndarray:
+    """Return twice the mean ranks [n] of sorted keys; the last `bits` of each are its position."""
+    n, mask = len(packed), (1 << bits) - 1
+    twice = np.empty(n, dtype=np.int32 if n < 1 << 30 else np.int64)
+    tied = []  # places of those equal to the next
     for part in _parts(n):
-        twice[packed[part] & mask] = values[part]
+        block, following = packed[part], packed[part.start + 1 : part.stop + 1]
+        differ = (block[: len(following)] ^ following) >> bits  # 0 where the keys are equal
+        tied.append(np.flatnonzero(differ == 0) + part.start)
+        twice[block & mask] = np.arange(2 * part.start + 1, 2 * part.stop, 2, dtype=twice.dtype)
+    inside, values = _shared(np.concatenate([*tied, np.empty(0, dtype=np.int64)]))
+    twice[packed[inside] & mask] = values
     return twice
 
 
 def _ranked(scores: np.ndarray) -> np.ndarray:
     """Return twice the mean ranks of any scores."""
+    n = len(scores)
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
-    values = _in_order(np.append(ordered[1:] == ordered[:-1], False))
-    twice = np.empty_like(values)
-    twice[order] = values
+    twice = np.empty(n, dtype=np.int32 if n < 1 << 30 else np.int64)
+    twice[order] = np.arange(1, 2 * n, 2, dtype=twice.dtype)
+    inside, values = _shared(np.flatnonzero(ordered[1:] == ordered[:-1]))
+    twice[order[inside]] = values
     return twice
 
 
-def _in_order(equal: np.ndarray) -> np.ndarray:
-    """Return twice the mean ranks of sorted scores; `equal` [n] marks those equal to the next."""
-    n = len(equal)
-    values = np.arange(1, 2 * n, 2, dtype=np.int32 if n < 1 << 30 else np.int64)
-    tied = np.flatnonzero(equal)
-    if len(tied) == 0:
-        return values
+def _shared(tied: Ints) -> tuple[Ints, Ints]:
+    """Return places of sorted scores and twice the mean ranks there, of those that equal a neighbour.
+
+    `tied` are the places of those equal to the next, ascending.
+    """
     new = np.flatnonzero(np.diff(tied, prepend=-2) != 1)  # where a run of equal scores begins
     lengths = np.diff(np.append(new, len(tied))) + 1
     starts = tied[new]
     inside = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
-    values[inside] = np.repeat(2 * starts + lengths, lengths)
-    return values
+    return inside, np.repeat(2 * starts + lengths, lengths)
 
 
 def _parts(n: int, size: int = _BLOCK) -> Iterator[slice]:

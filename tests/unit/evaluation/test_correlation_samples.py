@@ -1,5 +1,6 @@
 """CORR: pairs drawn by seed, and the variance of rows and columns, from a loop over pairs of pairs."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from runpy import run_path
@@ -7,10 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 from scipy.stats import t as student
 
 from xlingual.data.manifest import Manifest
 from xlingual.evaluation import distance_correlation as corr
+from xlingual.ranking import UnitVectors
 from xlingual.stats import RankedTable, spearman, spearman_influence
 
 HERE = Path(__file__)
@@ -80,6 +83,22 @@ def test_pairs_that_share_a_source_or_a_target_count_once(case):
         assert (entry.ci.low, entry.ci.high) == pytest.approx([2 * end - 1 for end in wanted], abs=1e-8)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_samples_that_share_a_product_have_the_ranks_of_each_alone(threads):
+    """In any order and in several threads at a time; some texts are equal, one is opposite, one is empty."""
+    rng = np.random.default_rng(4)
+    vectors = np.round(rng.standard_normal((150, 2)), 1).astype(np.float32)
+    vectors[7], vectors[8] = 0, -vectors[9]
+    drawn = [rng.permutation(150) for _ in range(8)]
+    sides = [(order[:60], order[60:133]) for order in drawn]
+    tables = corr.RankedTables(UnitVectors(vectors).take, sides, [corr.SamplePairs((60, 73))] * 8)
+    with ThreadPoolExecutor(threads) as workers:
+        found = list(workers.map(lambda number: (number, tables[number].twice), [*range(8)] * 3))
+    for number, twice in found:
+        assert (twice == 2 * rankdata(cosines(*(vectors[side] for side in sides[number]))) - 1).all()
+
+
 def cosines(a, b):
-    a, b = (v.astype(float) / np.linalg.norm(v.astype(np.float64), axis=1, keepdims=True) for v in (a, b))
+    lengths = [np.linalg.norm(v.astype(np.float64), axis=1, keepdims=True) for v in (a, b)]
+    a, b = (v / np.where(length > 0, length, 1) for v, length in zip((a, b), lengths, strict=True))
     return np.round(a @ b.T, 9).ravel()

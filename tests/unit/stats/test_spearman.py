@@ -112,6 +112,48 @@ def test_midranks_equal_scipys_however_they_are_sorted(kind):
     assert table.is_constant == (len(np.unique(scores)) == 1)
 
 
+@settings(max_examples=150)
+@given(
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.sampled_from([1, 3, 8, 1 << 16]),
+    st.sampled_from(["few", "about zero", "ends", "any"]),
+    st.integers(0, 2**32),
+)
+def test_ranks_of_a_part_of_a_table_equal_scipys(n_rows, n_columns, block, kind, seed):
+    """Also where runs of ties cross blocks and keys change their sign; what the room held does not matter."""
+    rng = np.random.default_rng(seed)
+    low, high = {"few": (0, 3), "about zero": (-2, 2), "ends": (-(2**31), 2**31), "any": (-(10**9), 10**9)}[
+        kind
+    ]
+    keys = rng.integers(low, high, (12, 11), dtype=np.int64)
+    if kind == "ends":
+        keys = np.where(rng.random(keys.shape) < 0.5, rng.choice([low, high - 1], keys.shape), keys)
+    rows, columns = rng.integers(0, 12, n_rows), rng.integers(0, 11, n_columns)
+    scores = keys[np.ix_(rows, columns)].ravel()
+    room = rng.integers(-(2**62), 2**62, 100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(correlation_module, "_BLOCK", block)
+        found = [
+            RankedTable.within(keys.astype(np.int32), rows, columns, room),
+            RankedTable.of(scores),
+            RankedTable.of(scores * 1e290),  # by position
+        ]
+    for table in found:
+        assert (table.twice == 2 * rankdata(scores) - 1).all()
+
+
+def test_ranks_of_a_large_part_equal_scipys():
+    """Eight blocks, one of them not full, with runs of ties in them and across them."""
+    rng = np.random.default_rng(11)
+    keys = np.rint(rng.standard_normal((900, 800)) * 2e4).astype(np.int32)
+    rows, columns = np.sort(rng.permutation(900)[:701]), rng.permutation(800)[:703]
+    table = RankedTable.within(keys, rows, columns, np.empty(701 * 703, dtype=np.int64))
+    scores = keys[rows][:, columns].ravel()
+    assert len(np.unique(scores)) < len(scores)
+    assert (table.twice == 2 * rankdata(scores) - 1).all()
+
+
 def test_sums_of_influence_are_those_of_its_pairs():
     rng = np.random.default_rng(8)
     x = np.round(rng.standard_normal((400, 450)), 2)
