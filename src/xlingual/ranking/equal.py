@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 
-if TYPE_CHECKING:
-    from xlingual.ranking.vectors import UnitVectors
-
 _CHUNK = 1024  # rows looked at at a time: a few MiB for the usual dimensions
 DECIMALS = 12  # to which unit vectors are rounded before they are compared
 _Rows = Callable[[Ints], np.ndarray]  # numbers [n] → what is compared, [n, d]
+
+
+class Unit(Protocol):
+    """Vectors that are scaled to unit length when they are used, as `UnitVectors`."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions."""
+
+    @property
+    def inverse_norms(self) -> Floats:
+        """1/length of each row, float64 [n]; 0 for a zero row."""
+
+    def stored(self, index: Ints) -> Floats:
+        """Return the stored rows as float64 [len(index), d], not normalised."""
+
+    def along(self, direction: Floats) -> Floats:
+        """Return the component of each unit vector along a direction [d], float64 [n]."""
 
 
 def identical_rows(raw: np.ndarray, rows: Ints | None = None) -> tuple[Ints, Ints]:
@@ -30,7 +47,7 @@ def identical_rows(raw: np.ndarray, rows: Ints | None = None) -> tuple[Ints, Int
     return _numbered(same)
 
 
-def equal_rows(unit: UnitVectors) -> tuple[Ints, Ints]:
+def equal_rows(unit: Unit) -> tuple[Ints, Ints]:
     """Return (first [u], code [n]) of vectors: those with unit vectors equal to 12 decimals share a code.
 
     Unit vectors are rounded to 12 decimals in float64, so that to be equal is an equivalence. Only rows whose
@@ -51,7 +68,7 @@ def equal_rows(unit: UnitVectors) -> tuple[Ints, Ints]:
     return _numbered(same)
 
 
-def _rounded(unit: UnitVectors, index: Ints) -> Floats:
+def _rounded(unit: Unit, index: Ints) -> Floats:
     """Return unit vectors in units of the last decimal, whole numbers [len(index), d]."""
     wide = unit.stored(index)
     wide *= unit.inverse_norms[index, None] * 10.0**DECIMALS
