@@ -11,7 +11,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from xlingual.ranking import (
 )
 from xlingual.ranking import reference as plain
 from xlingual.ranking.scan import innermost
+from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.vectors import Pool
 
 SIZE, DIM = 10_000, 768
@@ -37,6 +38,7 @@ CHECKED = 50  # queries compared with the float64 matrix
 GROUPS = 11  # languages of a pool
 LIMIT = 3.0  # times the same shape without ties
 MEMORY = 1 << 30
+EDGE = 1e-3  # of a key: what is so near to the next one may be either
 CAP = 100  # ties listed for each query
 
 Sides = tuple[np.ndarray, np.ndarray]
@@ -178,7 +180,7 @@ def assert_right(asked: Asked, reductions: list[Reduction]) -> None:
         if isinstance(outer, Transposed):
             left, right = whole[::-1], asked.weights[0]
         rows = np.unique(np.linspace(0, len(left[0]) - 1, CHECKED).astype(np.int64))
-        keys = plain.keys(left[0][rows], left[1])
+        keys = _keys(asked.similarity, rows, left, turned=isinstance(outer, Transposed))
         if isinstance(one, Top):
             _assert_top(one, rows, keys, right)
         elif isinstance(one, Counts):
@@ -191,6 +193,20 @@ def assert_right(asked: Asked, reductions: list[Reduction]) -> None:
             _assert_heads(one, rows, keys, right)
         else:
             _assert_groups(one, rows, keys, right)
+
+
+def _keys(similarity: Cosine, rows: Ints, sides: Sequence[np.ndarray], *, turned: bool) -> Ints:
+    """Return the keys of some rows by the float64 matrix; on the edge of rounding, those of single pairs."""
+    wide = [side.astype(np.float64) for side in sides]
+    unit = [one / np.maximum(np.linalg.norm(one, axis=1, keepdims=True), 1e-30) for one in wide]
+    scaled = unit[0][rows] @ unit[1].T / UNIT
+    keys = np.rint(scaled).astype(np.int64)
+    i, j = np.nonzero(np.abs(scaled - keys) > 0.5 - EDGE)
+    pairs = (j, rows[i]) if turned else (rows[i], j)
+    own = similarity.exact(*pairs)
+    assert np.abs(own - scaled[i, j]).max(initial=0) < 0.5 + EDGE
+    keys[i, j] = own
+    return keys
 
 
 def _assert_top(top: Top, rows: Ints, keys: Ints, weights: Ints) -> None:
