@@ -25,7 +25,7 @@ from xlingual.stats.intervals import (
     variance,
 )
 from xlingual.stats.paired_queries import Paired
-from xlingual.stats.signflips import FlippedClusters
+from xlingual.stats.signflips import FlippedClusters, Signs
 
 FEWEST_CLUSTERS = 5  # with fewer there is no test
 _CELLS = 4_000_000  # of a block of replicates
@@ -156,9 +156,9 @@ def paired_test(
     if error <= _NOTHING:
         return _with_p(PairedTest(difference, 0.0, 0.0, n, freedom, span, np.empty(0)))
     swapped, centred = (FlippedClusters.of(data, no_difference=null) for null in (True, False))
-    p_flips, scatter = [], []
+    p_flips, scatter, drawn = [], [], Signs(rng)
     for size in _blocks(n, replicates):
-        signs = rng.choice(np.array([-1.0, 1.0]), (n, size))
+        signs = drawn.draw(n, size)
         p_flips.append(swapped.studentised(signs))
         scatter.append(centred.studentised(signs))
     # rounding must not make a replicate that equals what was observed smaller than it
