@@ -11,6 +11,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.measures import parse_measure
+from xlingual.stats.all_pairs import AllPairs
 from xlingual.stats.paired_queries import Paired
 
 NO_LABEL = "–"  # the slice of queries that have no label
@@ -153,6 +154,11 @@ class Queries:
         own, retrieved = self._cluster_codes
         both = (None, None) if retrieved is None else (retrieved[i], retrieved[j])
         return Paired(self.values[i], self.values[j], self.weight, own, *both)
+
+    @cached_property
+    def all_pairs(self) -> AllPairs:
+        """Bounds of the p of each pair of encoders."""
+        return AllPairs.of(self.values, self.weight, *self._cluster_codes)
 
     @cached_property
     def _cluster_codes(self) -> tuple[Ints, Ints | None]:

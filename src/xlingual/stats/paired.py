@@ -91,7 +91,7 @@ class PairedTest:
             return float((1 - share) ** (self.freedom + 1))
         far = distance / self.standard_error
         beyond = (np.count_nonzero(self.strays >= abs(far)) + 1) / (len(self.strays) + 1) / 2
-        nearer = _corrected(far, skewness)
+        nearer = corrected(far, skewness)
         return max(float(stdtr(self.freedom, -nearer)), beyond if far >= 0 else 1 - beyond)
 
     def _reach(self, alpha: float, skewness: float) -> float:
@@ -136,7 +136,7 @@ def skewed_t_test(data: Paired) -> float:
     if not error:
         return 1.0
     far, skewness = difference / error, skewness_of(data, error)
-    sides = (stdtr(freedom, -_corrected(far, skewness)), stdtr(freedom, -_corrected(-far, -skewness)))
+    sides = (stdtr(freedom, -corrected(far, skewness)), stdtr(freedom, -corrected(-far, -skewness)))
     return max(p, min(2 * float(min(sides)), 1.0))
 
 
@@ -173,7 +173,7 @@ def _with_p(test: PairedTest) -> PairedTest:
     return replace(test, p=max(test.p, min(2 * test.p_above(0.0), 2 * test.p_below(0.0), 1.0)))
 
 
-def _corrected(far: float, skewness: float) -> float:
+def corrected(far: float, skewness: float) -> float:
     """Return how far a value of Student's t is when luck strays farther to its side than to the other.
 
     Hall's transformation t + γt²/3 + γ²t³/27 + γ/6, which rises everywhere, for γ < 0; t itself otherwise.
@@ -184,7 +184,7 @@ def _corrected(far: float, skewness: float) -> float:
 
 
 def uncorrected(far: float, skewness: float) -> float:
-    """Return x with `_corrected(x)` = far."""
+    """Return x with `corrected(x)` = far."""
     if skewness > -_NOTHING:
         return far
     return float(3 / skewness * (np.cbrt(1 + skewness * (far - skewness / 6)) - 1))

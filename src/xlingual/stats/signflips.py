@@ -26,8 +26,8 @@ _CACHED = 1 << 18  # numbers of a piece of a block that stays in the processor's
 class Signs:
     """Random signs [n, size], −1 or 1, block after block, in a room that the next block overwrites.
 
-    They are those of `rng.choice([-1.0, 1.0], (n, size))`, in a seventh of the time: the highest bit of each 32-bit
-    number of the stream.
+    They are those of `rng.choice([-1.0, 1.0], (n, size))`, in a seventh of the time: the highest bit of
+    each 32-bit number of the stream.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -138,8 +138,12 @@ class FlippedClusters:
         return found
 
     def _nodes(self, signs: Floats, half: Floats) -> Floats:
-        """Return the sums of what hangs on each node, [nodes, B]; overwrite `signs`. `half`: of differences."""
-        n, node = len(signs), self.fall @ signs
+        """Return the sums of what hangs on each node, [nodes, B], and overwrite `signs`.
+
+        `half` [B] are the halves of the differences. Nodes add up in the order of clusters, on any machine.
+        """
+        n = len(signs)
+        node: Floats = self.fall @ signs
         moved = np.multiply(self.fallen_weight[:, None], half)
         node -= moved
         signs *= self.own.residual[:, None]
