@@ -156,7 +156,8 @@ class _Sums:
         if retrieved is None:
             return cls(means, sizes, own_sums, own_size, found, None, None)
         by_node = _Products(_products(node_sums), node_squares)
-        by_edge = _edge_products(values, means, weight, own, retrieved, nodes)
+        edges = _edge_products(values, means, weight, own, retrieved, nodes)
+        by_edge = _Products(edges, 2 * squares)  # an edge is a part of two own clusters at most
         return cls(means, sizes, own_sums, own_size, found, by_node, by_edge)
 
 
@@ -168,10 +169,10 @@ def _products(rows: Floats) -> Floats:
 
 def _edge_products(
     values: Floats, means: Floats, weight: Floats, own: Ints, retrieved: Ints, nodes: int
-) -> _Products:
+) -> Floats:
     """Return the products of sums by edge: of a query's cluster and that of what it retrieved."""
     count = len(values)
-    products, sizes = np.zeros((count, count)), np.zeros(count)
+    products = np.zeros((count, count))
     for first, last in _ranges(own, retrieved, nodes):
         keys, residuals, systems = [], [], []
         for place, row in enumerate(values):
@@ -186,24 +187,22 @@ def _edge_products(
         edge = np.cumsum(np.append(False, key[1:] != key[:-1])) if len(key) else key
         times = np.bincount(edge)
         alone = times[edge] == 1  # of one query of one system: it adds to that system's squares alone
-        squares = np.bincount(system[alone], residual[alone] ** 2, count)
-        products[np.diag_indices(count)] += squares
-        sizes += squares
+        products[np.diag_indices(count)] += np.bincount(system[alone], residual[alone] ** 2, count)
         number = np.cumsum(times > 1) - 1
-        _add_products(number[edge[~alone]], residual[~alone], system[~alone], products, sizes)
-    return _Products(products, sizes)
+        products += _products_by(number[edge[~alone]], residual[~alone], system[~alone], count)
+    return products
 
 
-def _add_products(edge: Ints, residual: Floats, system: Ints, products: Floats, sizes: Floats) -> None:
-    """Add the products of sums by edge (ascending) and system, and the squares of sums of sizes."""
-    count, last = len(sizes), int(edge[-1]) + 1 if len(edge) else 0
-    for start in range(0, last, _COLUMNS):
+def _products_by(edge: Ints, residual: Floats, system: Ints, count: int) -> Floats:
+    """Return the products [count, count] of sums by edge (ascending) and system."""
+    products = np.zeros((count, count))
+    for start in range(0, int(edge[-1]) + 1 if len(edge) else 0, _COLUMNS):
         begin, end = np.searchsorted(edge, [start, start + _COLUMNS])
         cell = system[begin:end] * _COLUMNS + edge[begin:end] - start
-        rows = np.bincount(cell, residual[begin:end], count * _COLUMNS).reshape(count, _COLUMNS)
-        size = np.bincount(cell, np.abs(residual[begin:end]), count * _COLUMNS).reshape(count, _COLUMNS)
-        products += rows @ rows.T
-        sizes += np.einsum("ij,ij->i", size, size)
+        products += _products(
+            np.bincount(cell, residual[begin:end], count * _COLUMNS).reshape(count, _COLUMNS)
+        )
+    return products
 
 
 def _ranges(own: Ints, retrieved: Ints, nodes: int) -> Iterator[tuple[int, int]]:
