@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Floats, Ints, distinct_values, numbered
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.measures import parse_measure
 from xlingual.stats.all_pairs import AllPairs
@@ -83,7 +83,7 @@ class Queries:
     @cached_property
     def n_clusters(self) -> int:
         """How many clusters the queries come from."""
-        return len(np.unique(self.own))
+        return len(distinct_values(self.own))
 
     @property
     def n_distinct(self) -> int:
@@ -164,9 +164,9 @@ class Queries:
     def _cluster_codes(self) -> tuple[Ints, Ints | None]:
         """Own and retrieved clusters numbered from 0, which every test sorts again and again."""
         if self.retrieved is None:
-            return np.unique(self.own, return_inverse=True)[1], None
+            return numbered(self.own), None
         both = np.concatenate([self.own, self.retrieved.ravel()])
-        codes = np.unique(both, return_inverse=True)[1]
+        codes = numbered(both)
         return codes[: len(self)], codes[len(self) :].reshape(self.retrieved.shape)
 
     def take(self, rows: Ints) -> Queries:

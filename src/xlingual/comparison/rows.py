@@ -107,10 +107,13 @@ class FolderRows:
         rows = order[starts[place] : starts[place + 1]] if place >= 0 else order[:0]
         for name, word in (("task", task), ("measure", measure)):
             rows = rows[self.code[name][rows] == _place(self.words[name], word)]
-        pair = np.full(len(rows), -1, dtype=np.int64)
+        shape = len(self.words["source"]) + 1, len(self.words["target"]) + 1
+        number_of = np.full(shape, -1, dtype=np.int64)
         for number, (source, target) in enumerate(pairs):
-            same = self.code["source"][rows] == _place(self.words["source"], source)
-            pair[same & (self.code["target"][rows] == _place(self.words["target"], target))] = number
+            ends = _place(self.words["source"], source), _place(self.words["target"], target)
+            if min(ends) >= 0:
+                number_of[ends] = number
+        pair = number_of[self.code["source"][rows], self.code["target"][rows]]
         rows, pair = rows[pair >= 0], pair[pair >= 0]
         if not len(rows):
             raise InputError(
@@ -186,7 +189,8 @@ def _coded(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
 def _filled(column: pa.Array | pa.ChunkedArray, null: int = NOTHING) -> Ints:
     import pyarrow as pa
 
-    filled: Ints = column.cast(pa.int64()).fill_null(null).to_numpy()
+    whole = column.cast(pa.int64())
+    filled: Ints = (whole.fill_null(null) if whole.null_count else whole).to_numpy()
     return filled
 
 

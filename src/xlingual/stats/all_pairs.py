@@ -199,9 +199,9 @@ def _products_by(edge: Ints, residual: Floats, system: Ints, count: int) -> Floa
     for start in range(0, int(edge[-1]) + 1 if len(edge) else 0, _COLUMNS):
         begin, end = np.searchsorted(edge, [start, start + _COLUMNS])
         cell = system[begin:end] * _COLUMNS + edge[begin:end] - start
-        products += _products(
-            np.bincount(cell, residual[begin:end], count * _COLUMNS).reshape(count, _COLUMNS)
-        )
+        sums = np.bincount(cell, residual[begin:end], count * _COLUMNS)
+        rows = np.asarray(sums, dtype=np.float64)
+        products += _products(rows.reshape(count, _COLUMNS))
     return products
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from xlingual.arrays import Floats, distinct_values
+from xlingual.arrays import Floats, distinct_values, numbered
 from xlingual.results import Interval
 from xlingual.stats.intervals import (
     LEVEL,
@@ -196,7 +196,7 @@ def skewness_of(data: Paired, error: float) -> float:
     What retrieved targets add to the third power is left out: it is too noisy to be of use.
     """
     first, second = data.parts()
-    sums = np.bincount(np.unique(data.own, return_inverse=True)[1], first.residuals + second.residuals)
+    sums = np.bincount(numbered(data.own), first.residuals + second.residuals)
     return float(np.sum(sums**3) / error**3)
 
 

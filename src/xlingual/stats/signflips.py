@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Floats, Ints, distinct_values, numbered
 from xlingual.stats.intervals import small_sample_factor
 from xlingual.stats.paired_queries import Paired
 
@@ -85,7 +85,7 @@ class FlippedClusters:
         About the mean of both (`no_difference`), a flip swaps the two systems' answers: what is as likely as
         the observed answers where the systems do not differ.
         """
-        owners, own = np.unique(data.own, return_inverse=True)
+        owners, own = distinct_values(data.own), numbered(data.own)
         mean_a, mean_b = float(data.weight @ data.a), float(data.weight @ data.b)
         if no_difference:
             mean_a = mean_b = (mean_a + mean_b) / 2
