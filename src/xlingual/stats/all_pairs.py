@@ -21,7 +21,7 @@ from xlingual.stats.intervals import effective_clusters
 from xlingual.stats.paired import corrected
 
 _NOTHING = 2e-12  # a standard error that may be one of nothing: twice that of `t_test`
-_KEYS = 4_000_000  # edges that are sorted at once
+_KEYS = 8_000_000  # edges that are sorted at once
 _COLUMNS = 1 << 14  # columns of a matrix product
 _CLOSE = 1e-3  # share of a p that bounds of a skewed test may be off; more is no bound
 

@@ -128,35 +128,43 @@ class FlippedClusters:
         if self.edges is None:
             return np.zeros_like(difference)
         nodes, both = np.empty_like(difference), np.zeros_like(difference)
-        for some in _pieces(len(difference), len(self.fallen_weight)):
-            part = signs[:, some].copy()
+        for some in _pieces(len(difference), len(self.fallen_weight), least=64):
+            part = signs if len(signs[0, some]) == len(difference) else signs[:, some].copy()
             if len(self.opposite[0]):  # they share both nodes: together they are one edge
                 one, other = (self.edges.values(place, part, difference[some]) for place in self.opposite)
                 np.sum(np.multiply(one, other, out=one), axis=0, out=both[some])
-            np.sum(self._nodes(part, difference[some] / 2) ** 2, axis=0, out=nodes[some])
+            nodes[some] = self._node_squares(part, difference[some] / 2)
         found: Floats = nodes - self.edges.squares(signs, difference) - 2 * both - own
         return found
 
-    def _nodes(self, signs: Floats, half: Floats) -> Floats:
-        """Return the sums of what hangs on each node, [nodes, B], and overwrite `signs`.
+    def _node_squares(self, signs: Floats, half: Floats) -> Floats:
+        """Return Σ over nodes of (Σ of what hangs on the node)² for each replicate [B].
 
-        `half` [B] are the halves of the differences. Nodes add up in the order of clusters, on any machine.
+        `half` [B] are the halves of the differences. Clusters of a node and nodes add up in their order, on any
+        machine, however they are divided into pieces.
         """
-        n = len(signs)
-        node: Floats = self.fall @ signs
-        moved = np.multiply(self.fallen_weight[:, None], half)
-        node -= moved
-        signs *= self.own.residual[:, None]
-        signs -= np.multiply(self.own.weight[:, None], half, out=moved[:n])
-        node[:n] += signs
-        return node
+        total, n = np.zeros(len(half)), len(signs)
+        for rows in _pieces(len(self.fallen_weight), len(half), least=64):
+            room = np.empty((rows.stop - rows.start + 1, len(half)))
+            node = self.fall[rows] @ signs
+            moved = np.multiply(self.fallen_weight[rows, None], half, out=room[1:])
+            node -= moved
+            own = slice(rows.start, min(rows.stop, n))
+            if own.start < n:
+                flipped = self.own.residual[own, None] * signs[own]
+                flipped -= np.multiply(self.own.weight[own, None], half, out=moved[: len(flipped)])
+                node[: len(flipped)] += flipped
+            np.multiply(node, node, out=room[1:])
+            room[0] = total  # the sum so far
+            np.add.reduce(room, axis=0, out=total)
+        return total
 
 
-def _pieces(replicates: int, rows: int) -> Iterator[slice]:
-    """Yield slices of replicates whose `rows` numbers each stay in the processor's cache together."""
-    step = max(_CACHED // max(rows, 1), 64)
-    for start in range(0, replicates, step):
-        yield slice(start, min(start + step, replicates))
+def _pieces(number: int, width: int, *, least: int) -> Iterator[slice]:
+    """Yield slices of a number of things of `width` cells each that stay in the cache, or of the least."""
+    step = max(_CACHED // max(width, 1), least)
+    for start in range(0, number, step):
+        yield slice(start, min(start + step, number))
 
 
 def _edges(owners: Ints, own: Ints, retrieved: Ints, residual: Floats, weight: Floats) -> tuple[Sums, Ints]:

@@ -71,10 +71,10 @@ def test_replicates_are_those_of_dense_sums(seed, retrieved, no_difference):
 
 @pytest.mark.parametrize("no_difference", [False, True])
 def test_a_replicate_does_not_depend_on_the_pieces_of_its_block(no_difference, monkeypatch):
-    data = paired(1)
+    data = paired(1, n=500, clusters=150, targets=200)
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(np.unique(data.own)), 300))
     flipped, before = FlippedClusters.of(data, no_difference=no_difference), signs.copy()
     whole = flipped.studentised(signs)
-    monkeypatch.setattr(signflips, "_CACHED", 1)  # pieces of 64 replicates
+    monkeypatch.setattr(signflips, "_CACHED", 1)  # pieces of 64 replicates and of 64 nodes
     np.testing.assert_array_equal(flipped.studentised(signs), whole)
     np.testing.assert_array_equal(signs, before)  # pieces are copies
