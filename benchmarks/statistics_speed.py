@@ -1,7 +1,7 @@
-"""Statistics of 50 encoders × 100,000 queries × 20 language pairs: time, memory, and equality with the plain way.
+"""Statistics of 50 encoders × 100,000 queries × 20 language pairs: time, memory, equality with the plain way.
 
-The plain way sorts and sums the queries anew for each pair of encoders (`plain_t_test`). Measured on some pairs, its
-time is scaled to all 1,225.
+The plain way sorts and sums the queries anew for each pair of encoders (`plain_t_test`). Measured on some
+pairs, its time is scaled to all 1,225.
 """
 
 from __future__ import annotations
@@ -60,14 +60,15 @@ def plain_t_test(data: Paired) -> tuple[float, float]:
         of_edges.append(part[apart])
     squares = max(_squares(labels, values) - (_squares(edges, of_edges) if edges else 0.0), least)
     effective = min(_effective(way, data.weight) for way in [data.own, *retrieved])
-    error = float(np.sqrt(squares * max(effective, 2.0) / (max(effective, 2.0) - 1)))
+    factor = max(effective, 2.0) / (max(effective, 2.0) - 1)
+    error = float(np.sqrt(squares * factor))
     difference = float(data.weight @ (data.a - data.b))
     p = float(2 * stdtr(max(effective - 1, 1.0), -abs(difference) / error)) if error > 1e-12 else 1.0
     return error, p
 
 
 def _checked(queries: Queries, found: AllPairs) -> float:
-    """Return the seconds that the plain way takes for a pair; its numbers are those of ours to the last digit."""
+    """Return the seconds of the plain way for a pair; its numbers are those of ours to the last digit."""
     pairs = list(combinations(range(len(queries.encoders)), 2))
     chosen = np.random.default_rng(0).choice(len(pairs), SAMPLE, replace=False)
     begun = time.process_time()
@@ -146,13 +147,13 @@ def _many_columns(run: Results) -> None:
         ends = [(cell.rank_low, cell.rank_high) for cell in column.known]
         assert ends == [(cell.rank_low, cell.rank_high) for cell in board.columns[0].known], "equal data"
     print(
-        f"leaderboard, {PAIRS} columns of {ENCODERS} encoders × {QUERIES:,} queries: {used:.0f} s of the processor, "
-        f"{took:.0f} s, extra memory {extra / 2**20:,.0f} MiB"
+        f"leaderboard, {PAIRS} columns of {ENCODERS} encoders × {QUERIES:,} queries: {used:.0f} s of the "
+        f"processor, {took:.0f} s, extra memory {extra / 2**20:,.0f} MiB"
     )
 
 
 def _two_millions() -> None:
-    """Test all pairs on 20 language pairs of 100,000 queries each as one column: 2,000,000 queries an encoder."""
+    """Test all pairs on 20 language pairs of 100,000 queries as one column: 2,000,000 an encoder."""
     rng, n = np.random.default_rng(0), QUERIES * PAIRS
     own, weight = np.tile(np.arange(QUERIES), PAIRS), np.full(n, 1 / n)
     hard = rng.standard_normal(QUERIES)[own]
