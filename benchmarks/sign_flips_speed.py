@@ -14,7 +14,7 @@ from benchmarks.made_results import made
 from xlingual import Results, compare
 from xlingual.comparison.queries import Labels, Queries
 from xlingual.comparison.reading import read_aligned
-from xlingual.stats.paired import paired_test
+from xlingual.stats.paired import _blocks, paired_test
 from xlingual.stats.paired_queries import Paired
 from xlingual.stats.signflips import FlippedClusters
 
@@ -27,7 +27,8 @@ def plain_strays(data: Paired, replicates: int) -> np.ndarray:
     known = FlippedClusters.of(data, no_difference=False)
     own, edges = known.own, known.edges
     n = len(own.residual)
-    signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (n, replicates))
+    rng, values = np.random.default_rng(0), np.array([-1.0, 1.0])
+    signs = np.hstack([rng.choice(values, (n, size)) for size in _blocks(n, replicates)])
     difference = own.residual @ signs
     flipped = own.residual[:, None] * signs - np.outer(own.weight, difference / 2)
     squares = np.sum(flipped**2, axis=0)
