@@ -138,9 +138,9 @@ def _many_columns(run: Results) -> None:
     for k in range(PAIRS):
         own = [changed(one, signature=one.signature.replace("|data:", f"|data:{k}-")) for one in run.entries]
         given.append(Source(f"c{k}", Path(f"c{k}"), replace(run, entries=own)))
-    before, begun, processor = peak(), time.perf_counter(), time.process_time()
+    begun, processor = time.perf_counter(), time.process_time()
     board = board_of(given)
-    took, used, extra = time.perf_counter() - begun, time.process_time() - processor, peak() - before
+    took, used = time.perf_counter() - begun, time.process_time() - processor
     assert (len(board.columns), len(board.encoders)) == (PAIRS, ENCODERS)
     for column in board.columns:
         assert column.n_queries == QUERIES
@@ -148,7 +148,7 @@ def _many_columns(run: Results) -> None:
         assert ends == [(cell.rank_low, cell.rank_high) for cell in board.columns[0].known], "equal data"
     print(
         f"leaderboard, {PAIRS} columns of {ENCODERS} encoders × {QUERIES:,} queries: {used:.0f} s of the "
-        f"processor, {took:.0f} s, extra memory {extra / 2**20:,.0f} MiB"
+        f"processor, {took:.0f} s, {peak() / 2**30:.1f} GiB in all"
     )
 
 

@@ -140,8 +140,8 @@ class FlippedClusters:
     def _node_squares(self, signs: Floats, half: Floats) -> Floats:
         """Return Σ over nodes of (Σ of what hangs on the node)² for each replicate [B].
 
-        `half` [B] are the halves of the differences. Clusters of a node and nodes add up in their order, on any
-        machine, however they are divided into pieces.
+        `half` [B] are the halves of the differences. Clusters of a node and nodes add up in their order, on
+        any machine, however they are divided into pieces.
         """
         total, n = np.zeros(len(half)), len(signs)
         for rows in _pieces(len(self.fallen_weight), len(half), least=64):
