@@ -41,7 +41,6 @@ NOT_PER_QUERY = {
     },
 }
 
-
 _Entries = Mapping[LabelledEncoder, Mapping[Key, Entry]]
 _Pairs = Mapping[LabelledEncoder, Mapping[tuple[str, str], None]]
 
