@@ -1,6 +1,6 @@
 """Ranking with torch: certified fp16 against float32 and the processor; what the screen leaves open.
 
-`python -m benchmarks.torch_speed N DIM DEVICE` (8000 768, and CUDA where there is one). Beside each time stand
+`python -m benchmarks.torch_speed N DIM DEVICE` (8000 768, and CUDA where there is one). Beside a time stand
 its shares of two rates that are measured in the same run: that of bare products of the same depth, and the
 peak, the best rate of large square products in that precision. With N = 1000000 it ranks a million against a
 million, and compares a sample of queries with the processor. `make gpu` runs it at several sizes.
