@@ -54,6 +54,7 @@ NETWORKS = (
     "torch_speed",
     "mini_batches",
 )  # need torch
+LONG = ("growth_tasks",)  # some 20 minutes
 GPU = ("gpu",)  # needs a CUDA device
 CLUSTER = ("ray_speed",)  # needs ray
 PEERS = ("run_measures",)  # needs ranx and pytrec_eval
@@ -80,7 +81,7 @@ DATA = (
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))
 ]
-known = (*SPEED, *GPU, *CLUSTER, *PEERS, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
+known = (*SPEED, *LONG, *GPU, *CLUSTER, *PEERS, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
 for name in wanted:
     if name not in known:
         raise SystemExit(f"no benchmark {name!r}: expected some of {', '.join(known)}, or statistics")

@@ -124,6 +124,11 @@ def kept(name: str, folder: Path = FOLDER) -> Kept:
         made = {table: make() for table, make in TABLES.items()}
         command = "python -m benchmarks pivot_tables"
         found |= {table: (command, [{"table": rows}]) for table, rows in made.items() if len(rows) > 1}
+    if name == "growth" and "measured" in content:
+        from benchmarks.growth_page import TABLES as GROWTH
+
+        command = "python -m benchmarks growth_tasks"
+        found |= {table: (command, [{"table": make()}]) for table, make in GROWTH.items()}
     return found
 
 
