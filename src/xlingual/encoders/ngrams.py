@@ -2,8 +2,8 @@
 
 The features are those of scikit-learn's `HashingVectorizer(alternate_sign=False)`, with `analyzer="char_wb"`
 for n-grams: these lie within words, and the blanks around a word count as characters. A feature is the
-absolute value of the MurmurHash3 (Appleby; 32 bits, seed 0) of the UTF-8, modulo the number of features. A word
-that stands in several texts of a block is hashed once.
+absolute value of the MurmurHash3 (Appleby; 32 bits, seed 0) of the UTF-8, modulo the number of features. A
+word that stands in several texts of a block is hashed once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def counts(words: Sequence[Sequence[str]], features: int, hashed: Hashed) -> csr
     """Return how often each feature is in each text, sparse float64 [texts, features], indices sorted.
 
     A text is its words; `hashed(words, features)` returns the features of distinct words: (bounds, features),
-    those of word w from bounds[w] to bounds[w + 1]. `features` is a power of two, texts × features at most 2³².
+    those of word w from bounds[w] to bounds[w + 1]. `features` is a power of two; texts × features is at most
+    2³².
     """
     from scipy.sparse import csr_matrix
 

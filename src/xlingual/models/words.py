@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby, pairwise
 
 # languages written without spaces between words, by the first part of their tag
@@ -40,6 +40,7 @@ def is_spaced(language: str) -> bool:
     return primary(language) not in UNSPACED
 
 
+@lru_cache(maxsize=1024)
 def primary(language: str) -> str:
     """Return the first part of a language tag, in lower case.
 

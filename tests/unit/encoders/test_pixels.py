@@ -171,6 +171,23 @@ def test_gradients_equal_a_loop_over_pixels():
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
+def test_histograms_equal_a_loop_over_pixels():
+    rng = np.random.default_rng(0)
+    lab = rng.uniform(-80, 110, (11, pixels.SIZE, pixels.SIZE, 3)).astype(np.float32)  # some out of range
+    low, high = pixels.RANGE.astype(np.float64)
+    expected = np.zeros(BINS)
+    for colour in lab[10].reshape(-1, 3):
+        place = np.clip((colour - low) / (high - low), 0, 1) * (np.array(BINS) - 1)
+        first = np.minimum(place.astype(int), np.array(BINS) - 2)
+        for corner in np.ndindex(2, 2, 2):
+            share = np.where(corner, place - first, 1 - (place - first)).prod()
+            expected[tuple(first + corner)] += share
+    found = pixels._histogram(lab)
+    assert found.shape == (11, HISTOGRAM)
+    np.testing.assert_allclose(found[10] ** 2, expected.ravel(), atol=1e-2)
+    np.testing.assert_array_equal(found[10:], pixels._histogram(lab[10:]))
+
+
 def test_broken_and_missing_images_name_the_row(tmp_path):
     good = png(image())
     assert "row 'p1' has no image" in refused(good, None)
