@@ -23,6 +23,7 @@ SPEED = (
     "manifest_scale",
     "start_up",
     "store_speed",
+    "lexical_speed",
     "fit_speed",
     "pivot_speed",
     "repair_speed",

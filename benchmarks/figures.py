@@ -125,10 +125,10 @@ def kept(name: str, folder: Path = FOLDER) -> Kept:
         command = "python -m benchmarks pivot_tables"
         found |= {table: (command, [{"table": rows}]) for table, rows in made.items() if len(rows) > 1}
     if name == "growth" and "measured" in content:
-        from benchmarks.growth_page import TABLES as GROWTH
+        from benchmarks.growth_page import places
 
         command = "python -m benchmarks growth_tasks"
-        found |= {table: (command, [{"table": make()}]) for table, make in GROWTH.items()}
+        found |= {place: (command, shown) for place, shown in places(content).items()}
     return found
 
 

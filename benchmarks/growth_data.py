@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 FITTED = 2_000  # items on which encoders that are fitted are fitted, whatever the number of rows
 QUERIES = 200  # of judged retrieval, whatever the number of candidates
 DIM, IMAGE_DIM = 128, 256
-WORDS = 200_000
+WORDS, KNOWN = 200_000, 20_000  # of the texts; of these, with a vector and a translation
 SYLLABLES = [*("ka", "lo", "mi", "ren", "stu", "ver", "tal", "ön", "bri", "gau")]
 SYLLABLES += [*("ßel", "ne", "pos", "qui", "dra", "wim", "ef", "hol", "jut", "xa")]
 SIDE = 64  # pixels of an image
@@ -130,7 +130,7 @@ def beside(folder: Path, rng: np.random.Generator) -> None:
     rows = manifest(2 * FITTED, texts(2 * FITTED, rng)).to_pylist()
     lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
     (folder / "fit.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    known = [word(number) for number in range(20_000)]
+    known = [word(number) for number in range(KNOWN)]
     vectors = rng.standard_normal((len(known), DIM))
     with (folder / "words.vec").open("w", encoding="utf-8") as file:
         file.write(f"{len(known)} {DIM}\n")

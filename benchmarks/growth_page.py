@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import FOLDER, read
+from benchmarks.figures import FOLDER, Block
 from benchmarks.growth_data import ENCODERS, QUADRATIC, TASKS
 from benchmarks.growth_formula import LINEAR, Formula, error, fitted
 from benchmarks.growth_formula import QUADRATIC as SQUARE
@@ -15,6 +15,7 @@ FILE, IMAGE = FOLDER / "growth.json", Path("docs/images/growth-tasks.svg")
 SHOWN = (1_000, 10_000, 100_000, 1_000_000)
 NAMES = (*TASKS, *ENCODERS)
 SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08203f")  # one hue, light to dark: readable without colours
+UNITS = ((1e3, "ms"), (1e6, "µs"), (1e9, "ns"), (1e12, "ps"))
 Table = list[list[str]]
 
 
@@ -36,43 +37,31 @@ def value(measured: Mapping[int, float], degree: int, n: int) -> tuple[float, bo
     return fitted(measured, degree)(n), False
 
 
-def duration(seconds: float) -> str:
-    """Return seconds in words of at most three figures.
+def short(number: float) -> str:
+    """Return a number to two figures: 100, not 1e+02."""
+    return f"{float(f'{number:.2g}'):g}"
 
-    >>> [duration(s) for s in (0.0123, 3.456, 61.2, 600, 7300, 400_000)]
-    ['0.01 s', '3.5 s', '61 s', '10 min', '2 h', '4.6 d']
-    """
-    for size, unit in ((172_800, "d"), (7_200, "h"), (120, "min")):
-        if seconds >= size:
-            divisor = {"d": 86_400, "h": 3_600, "min": 60}[unit]
-            return f"{seconds / divisor:.2g} {unit}"
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s" if seconds >= 1 else f"{seconds:.2f} s"
+
+def duration(seconds: float) -> str:
+    """Return seconds, or minutes, hours or days, to two figures."""
+    for least, unit, length in ((172_800, "d", 86_400), (7_200, "h", 3_600), (120, "min", 60)):
+        if seconds >= least:
+            return f"{short(seconds / length)} {unit}"
+    return f"{short(seconds)} s"
 
 
 def size(mib: float) -> str:
-    """Return MiB in words.
-
-    >>> size(312.2), size(2100)
-    ('310 MiB', '2.1 GiB')
-    """
-    return f"{mib / 1024:.1f} GiB" if mib >= 1000 else f"{round(mib, -1):.0f} MiB"
+    """Return MiB, or GiB, to two figures."""
+    return f"{short(mib / 1024)} GiB" if mib >= 1000 else f"{short(mib)} MiB"
 
 
 def formula(found: Formula) -> str:
-    """Return a formula of seconds in words.
-
-    >>> formula(Formula((0.5, 2.3e-5, 0.0))), formula(Formula((1.0, 0.0, 2e-9)))
-    ('0.50 s + 23 µs·N', '1.0 s + 2 ns·N²')
-    """
+    """Return a formula of seconds in words, such as 1 s + 23 µs·N + 2 ns·N²."""
     parts = [duration(found.parts[0])] if found.parts[0] else []
     for power, part in enumerate(found.parts[1:], 1):
         if part:
-            scale, unit = next(
-                (s, u)
-                for s, u in ((1e3, "ms"), (1e6, "µs"), (1e9, "ns"), (1e12, "ps"))
-                if part * s >= 1 or u == "ps"
-            )
-            parts.append(f"{part * scale:.2g} {unit}·N{'²' if power == SQUARE else ''}")
+            scale, unit = next((s, u) for s, u in UNITS if part * s >= 1 or u == "ps")
+            parts.append(f"{short(part * scale)} {unit}·N{'²' if power == SQUARE else ''}")
     return " + ".join(parts)
 
 
@@ -100,17 +89,16 @@ def table(content: Mapping[str, Any], names: Mapping[str, str], head: str) -> Ta
     return rows
 
 
-def tasks() -> Table:
-    """Return the table of tasks."""
-    return table(read(FILE), TASKS, "task")
-
-
-def encoders() -> Table:
-    """Return the table of built-in encoders."""
-    return table(read(FILE), ENCODERS, "encoder")
-
-
-TABLES = {"tasks": tasks, "encoders": encoders}
+def places(content: Mapping[str, Any]) -> dict[str, list[Block]]:
+    """Return what the places of the page show."""
+    days = sorted({row["date"] for rows in content["measured"].values() for row in rows.values()})
+    span = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+    versions = ", ".join(f"{name} {number}" for name, number in content["versions"].items())
+    return {
+        "tasks": [{"table": table(content, TASKS, "task")}],
+        "encoders": [{"table": table(content, ENCODERS, "encoder")}],
+        "versions": [{"line": f"Measured {span} with {versions}."}],
+    }
 
 
 def draw(content: Mapping[str, Any], path: Path = IMAGE) -> None:
