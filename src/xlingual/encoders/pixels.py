@@ -60,8 +60,11 @@ class PixelsEncoder(Encoder):
         """Return float32 [n, d]; raise InputError naming the row whose image is absent or broken."""
         first, code = distinct(batch)
         images = decoded(batch.take(first), _scaled, side=SIZE, ahead=2 * _CHUNK)
-        parts = [describe(np.stack(chunk)) for chunk in iter(lambda: list(islice(images, _CHUNK)), [])]
-        return np.concatenate([describe(np.empty((0, SIZE, SIZE, 3), dtype=np.uint8)), *parts])[code]
+        dim = describe(np.empty((0, SIZE, SIZE, 3), dtype=np.uint8)).shape[1]
+        found = np.empty((len(first), dim), dtype=np.float32)  # filled in place: a vector has 8 KiB and more
+        for start in range(0, len(first), _CHUNK):
+            found[start : start + _CHUNK] = describe(np.stack(list(islice(images, _CHUNK))))
+        return found if len(first) == len(code) else found[code]
 
 
 def _scaled(image: Image) -> NDArray[np.uint8]:
