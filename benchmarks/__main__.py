@@ -25,6 +25,7 @@ SPEED = (
     "start_up",
     "first_number",
     "store_speed",
+    "lexical_speed",
     "fit_speed",
     "pivot_speed",
     "repair_speed",
@@ -58,6 +59,8 @@ NETWORKS = (
     "torch_speed",
     "mini_batches",
 )  # need torch
+LONG = ("growth_tasks",)  # some 20 minutes
+GPU = ("gpu",)  # needs a CUDA device
 CLUSTER = ("ray_speed",)  # needs ray
 PEERS = ("run_measures",)  # needs ranx and pytrec_eval
 EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")  # trainings of minutes
@@ -83,7 +86,7 @@ DATA = (
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))
 ]
-known = (*SPEED, *CLUSTER, *PEERS, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
+known = (*SPEED, *LONG, *GPU, *CLUSTER, *PEERS, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
 for name in wanted:
     if name not in known:
         raise SystemExit(f"no benchmark {name!r}: expected some of {', '.join(known)}, or statistics")

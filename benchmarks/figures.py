@@ -124,6 +124,11 @@ def kept(name: str, folder: Path = FOLDER) -> Kept:
         made = {table: make() for table, make in TABLES.items()}
         command = "python -m benchmarks pivot_tables"
         found |= {table: (command, [{"table": rows}]) for table, rows in made.items() if len(rows) > 1}
+    if name == "growth" and "measured" in content:
+        from benchmarks.growth_page import places
+
+        command = "python -m benchmarks growth_tasks"
+        found |= {place: (command, shown) for place, shown in places(content).items()}
     return found
 
 

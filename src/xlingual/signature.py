@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 ROLES_SINCE = 3  # sources are queries and targets candidates, and signatures say where that matters
-CONVENTIONS = "3"  # raised when a definition changes so that numbers or their names change
+CONVENTIONS = "4"  # raised when a definition changes so that numbers or their names change
 _UNSAFE = re.compile(r"[|%\s]")
 SYSTEM = "system"  # the key that begins the system part
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from xlingual.arrays import Floats, Vectors
+from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.encoders.base import Encoder
+from xlingual.encoders.ngrams import blocks, counts, hashed_ngrams
 from xlingual.encoders.scheme import Context
 from xlingual.errors import InputError
 from xlingual.models.words import normalized
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 FEATURES = 2**18  # hashed n-grams
 NONZEROS = 8  # of each n-gram's row of the projection
-_BLOCK = 4096  # texts whose n-grams are held at once
+_TERMS = 1 << 15  # n-grams that are projected at once
 
 
 @dataclass(eq=False)
@@ -61,9 +63,8 @@ class ChargramEncoder(Encoder):
         """Return float32 [n, dim]; a text without n-grams gets the zero vector."""
         idf = self._idf(batch.text) if self.fit is None else self._fitted_idf
         vectors = np.zeros((len(batch), self.dim), dtype=np.float32)
-        for start in range(0, len(batch), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            vectors[block] = (self._weights(batch.text[block], idf) @ self._projection).toarray()
+        for block in blocks(batch.text):
+            self._project(self._weights(batch.text[block], idf), vectors[block])
         return vectors
 
     @cached_property
@@ -80,48 +81,61 @@ class ChargramEncoder(Encoder):
 
     def _idf(self, texts: Sequence[str]) -> Floats:
         """Return ln((1 + N)/(1 + df)) + 1 for each feature, [FEATURES], of the N distinct texts."""
-        distinct = sorted(set(texts))
+        distinct = list(dict.fromkeys(texts))
         df = np.zeros(FEATURES)
-        for start in range(0, len(distinct), _BLOCK):
-            df += np.bincount(self._counts(distinct[start : start + _BLOCK]).indices, minlength=FEATURES)
+        for block in blocks(distinct):
+            df += np.bincount(self._counts(distinct[block]).indices, minlength=FEATURES)
         return np.log((1 + len(distinct)) / (1 + df)) + 1
 
     def _weights(self, texts: Sequence[str], idf: Floats) -> csr_matrix:
         """Return the unit-length TF-IDF rows, sparse [n, FEATURES]."""
-        counts = self._counts(texts)
-        counts.data = (1 + np.log(counts.data)) * idf[counts.indices]
-        rows = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
-        counts.data /= np.sqrt(np.bincount(rows, weights=counts.data**2))[rows]
-        return counts
+        found = self._counts(texts)
+        found.data = (1 + np.log(found.data)) * idf[found.indices]
+        rows = np.repeat(np.arange(len(texts)), np.diff(found.indptr))
+        found.data /= np.sqrt(np.bincount(rows, weights=found.data**2))[rows]
+        return found
 
     def _counts(self, texts: Sequence[str]) -> csr_matrix:
         """Return how often each n-gram is in each text, sparse [n, FEATURES]."""
-        counts = self._vectorizer.transform(texts)
-        counts.sort_indices()  # the order of a row's sum must not depend on its neighbours
-        return counts
-
-    @cached_property
-    def _vectorizer(self) -> Any:  # noqa: ANN401  (scikit-learn has no types)
-        from sklearn.feature_extraction.text import HashingVectorizer
-
-        return HashingVectorizer(
-            analyzer="char_wb",
-            ngram_range=self.n,
-            n_features=FEATURES,
-            preprocessor=normalized,
-            alternate_sign=False,
-            norm=None,
+        return counts(
+            [normalized(text).split() for text in texts], FEATURES, partial(hashed_ngrams, n=self.n)
         )
 
-    @cached_property
-    def _projection(self) -> csr_matrix:
-        """Return the projection, sparse [FEATURES, dim]: a few random signs for each n-gram."""
+    def _project(self, weights: csr_matrix, out: Vectors) -> None:
+        """Write the projections of sparse rows into `out` [n, dim], a few rows at a time.
+
+        A dimension is the sum of its terms in the order of the features, whatever stands in other rows.
+        """
         from scipy.sparse import csr_matrix
 
+        dims, signs = self._projection
+        scaled = weights.data * (1 / np.sqrt(dims.shape[1]))
+        for rows in _row_blocks(weights.indptr):
+            begin, end = weights.indptr[rows.start], weights.indptr[rows.stop]
+            feature = weights.indices[begin:end]
+            terms = scaled[begin:end, None] * np.take(signs, feature, axis=0)
+            ends = (weights.indptr[rows.start : rows.stop + 1] - begin) * dims.shape[1]
+            shape = (rows.stop - rows.start, self.dim)
+            out[rows] = csr_matrix(
+                (terms.ravel(), np.take(dims, feature, axis=0).ravel(), ends), shape
+            ).toarray()
+
+    @cached_property
+    def _projection(self) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+        """Return the dimensions to which each n-gram adds, and its signs there, [FEATURES, NONZEROS]."""
         generator, size = np.random.default_rng(self.seed), FEATURES * NONZEROS
-        columns = generator.integers(self.dim, size=size)
-        signs = generator.choice([-1.0, 1.0], size=size) / np.sqrt(NONZEROS)
-        return csr_matrix((signs, columns, np.arange(0, size + 1, NONZEROS)), shape=(FEATURES, self.dim))
+        dims, signs = generator.integers(self.dim, size=size), generator.choice([-1.0, 1.0], size=size)
+        return dims.astype(np.int32).reshape(-1, NONZEROS), signs.astype(np.int8).reshape(-1, NONZEROS)
+
+
+def _row_blocks(indptr: Ints) -> Iterator[slice]:
+    """Yield slices of the rows of a sparse matrix, of some _TERMS numbers each; a row is never cut."""
+    start = 0
+    while start < len(indptr) - 1:
+        stop = int(np.searchsorted(indptr, indptr[start] + _TERMS, side="right")) - 1
+        stop = max(stop, start + 1)
+        yield slice(start, stop)
+        start = stop
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> ChargramEncoder:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.arrays import Vectors
+from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.decoding import decoded, distinct
 from xlingual.encoders.scheme import Context
@@ -28,6 +28,7 @@ FAINT = 100.0  # about one weak edge per block: flat areas must not be blown up 
 STRONGEST = 0.2  # where one orientation of a block is cut off
 WEIGHTS = {"layout": 0.45, "histogram": 0.45, "gradients": 0.77}
 _CHUNK = 128  # images described at once
+_AT_ONCE = 8  # images whose colours are counted at once: they fit into the caches
 
 _LINEAR = np.where(
     np.arange(256) / 255 <= 0.04045,
@@ -59,8 +60,11 @@ class PixelsEncoder(Encoder):
         """Return float32 [n, d]; raise InputError naming the row whose image is absent or broken."""
         first, code = distinct(batch)
         images = decoded(batch.take(first), _scaled, side=SIZE, ahead=2 * _CHUNK)
-        parts = [describe(np.stack(chunk)) for chunk in iter(lambda: list(islice(images, _CHUNK)), [])]
-        return np.concatenate([describe(np.empty((0, SIZE, SIZE, 3), dtype=np.uint8)), *parts])[code]
+        dim = describe(np.empty((0, SIZE, SIZE, 3), dtype=np.uint8)).shape[1]
+        found = np.empty((len(first), dim), dtype=np.float32)  # filled in place: a vector has 8 KiB and more
+        for start in range(0, len(first), _CHUNK):
+            found[start : start + _CHUNK] = describe(np.stack(list(islice(images, _CHUNK))))
+        return found if len(first) == len(code) else found[code]
 
 
 def _scaled(image: Image) -> NDArray[np.uint8]:
@@ -94,19 +98,31 @@ def _layout(lab: Vectors) -> Vectors:
 
 def _histogram(lab: Vectors) -> Vectors:
     """Return square roots of the soft counts of colours: [n, product of BINS]."""
-    n, size = len(lab), int(np.prod(BINS))
+    size = int(np.prod(BINS))
+    counts = [_soft_counts(lab[start : start + _AT_ONCE], size) for start in range(0, len(lab), _AT_ONCE)]
+    found: Floats = np.concatenate([np.zeros((0, size)), *counts])
+    return np.sqrt(found).astype(np.float32)
+
+
+def _soft_counts(lab: Vectors, size: int) -> Floats:
+    """Return the counts of the bins, [n, size]: a pixel is shared among the 8 bins nearest to its colour."""
+    n = len(lab)
     most = np.array(BINS, dtype=np.float32) - 1
     place = np.clip((lab.reshape(n, SIZE * SIZE, 3) - RANGE[0]) / (RANGE[1] - RANGE[0]), 0, 1) * most
-    low = np.minimum(place.astype(np.int64), np.array(BINS) - 2)
-    high_share = place - low
-    counts = np.zeros(n * size)
+    bins, shares = [], []  # of each channel: the lower and the higher bin, and their shares
+    for channel, (count, step) in enumerate(zip(BINS, (BINS[1] * BINS[2], BINS[2], 1), strict=True)):
+        own = np.ascontiguousarray(place[..., channel])
+        low = np.minimum(own.astype(np.int64), count - 2)
+        high_share = own - low
+        bins.append((low * step, (low + 1) * step))
+        shares.append((1 - high_share, high_share))
     offset = (np.arange(n) * size)[:, None]
-    for corner in np.ndindex(2, 2, 2):
-        bins = low + np.array(corner)
-        flat = (bins[..., 0] * BINS[1] + bins[..., 1]) * BINS[2] + bins[..., 2] + offset
-        share = np.where(corner, high_share, 1 - high_share).prod(axis=-1)
+    counts = np.zeros(n * size)
+    for light, a, b in np.ndindex(2, 2, 2):
+        flat = bins[0][light] + bins[1][a] + bins[2][b] + offset
+        share = shares[0][light] * shares[1][a] * shares[2][b]
         counts += np.bincount(flat.ravel(), weights=share.ravel(), minlength=n * size)
-    return np.sqrt(counts.reshape(n, size)).astype(np.float32)
+    return counts.reshape(n, size)
 
 
 def _gradients(light: Vectors) -> Vectors:

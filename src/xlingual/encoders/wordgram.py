@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlingual.arrays import Floats
+from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.chargram import FEATURES, ChargramEncoder
+from xlingual.encoders.ngrams import counts, hashed_words
 from xlingual.encoders.scheme import Context
 from xlingual.models.words import words
 from xlingual.records import digest
@@ -58,20 +59,19 @@ class WordgramEncoder(ChargramEncoder):
         return np.ones(FEATURES) if self.weight == OVERLAP else super()._idf(texts)
 
     def _counts(self, texts: Sequence[str]) -> csr_matrix:
-        counts = super()._counts(texts)
+        found = counts([words(text) for text in texts], FEATURES, hashed_words)
         if self.weight == OVERLAP:
-            counts.data = np.ones_like(counts.data)
-        return counts
+            found.data = np.ones_like(found.data)
+        return found
+
+    def _project(self, weights: csr_matrix, out: Vectors) -> None:
+        """Write the projections of sparse rows into `out` [n, dim], which is zero: they are sparse, too."""
+        found = (weights @ self._random_dims).tocoo()
+        out[found.row, found.col] = found.data
 
     @cached_property
-    def _vectorizer(self) -> Any:  # noqa: ANN401  (scikit-learn has no types)
-        from sklearn.feature_extraction.text import HashingVectorizer
-
-        return HashingVectorizer(analyzer=words, n_features=FEATURES, alternate_sign=False, norm=None)
-
-    @cached_property
-    def _projection(self) -> csr_matrix:
-        """Return one random dimension and sign for each word, sparse [FEATURES, dim]."""
+    def _random_dims(self) -> csr_matrix:
+        """Return the projection, sparse [FEATURES, dim]: one random dimension and sign for each word."""
         from scipy.sparse import csr_matrix
 
         generator = np.random.default_rng(self.seed)

@@ -80,7 +80,7 @@ def test_equal_bytes_are_described_once(monkeypatch):
     monkeypatch.setattr(pixels, "_CHUNK", 2)
     sources = [png(image(c)) for c in ("red", "red", "blue", "green", "red", "black", "blue")]
     vectors = encode(*sources)
-    assert described == [2, 2, 0]
+    assert described == [0, 2, 2]  # of none, for the number of dimensions; then of each content once
     for row, source in enumerate(sources):
         np.testing.assert_array_equal(vectors[row], encode(source)[0])
 
@@ -169,6 +169,23 @@ def test_gradients_equal_a_loop_over_pixels():
     expected = np.minimum(block / np.sqrt((block**2).sum() + 100**2), 0.2)
     found = pixels._gradients(light).reshape(7, 7, 36)[2, 3]
     np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_histograms_equal_a_loop_over_pixels():
+    rng = np.random.default_rng(0)
+    lab = rng.uniform(-80, 110, (11, pixels.SIZE, pixels.SIZE, 3)).astype(np.float32)  # some out of range
+    low, high = pixels.RANGE.astype(np.float64)
+    expected = np.zeros(BINS)
+    for colour in lab[10].reshape(-1, 3):
+        place = np.clip((colour - low) / (high - low), 0, 1) * (np.array(BINS) - 1)
+        first = np.minimum(place.astype(int), np.array(BINS) - 2)
+        for corner in np.ndindex(2, 2, 2):
+            share = np.where(corner, place - first, 1 - (place - first)).prod()
+            expected[tuple(first + corner)] += share
+    found = pixels._histogram(lab)
+    assert found.shape == (11, HISTOGRAM)
+    np.testing.assert_allclose(found[10] ** 2, expected.ravel(), atol=1e-2)
+    np.testing.assert_array_equal(found[10:], pixels._histogram(lab[10:]))
 
 
 def test_broken_and_missing_images_name_the_row(tmp_path):

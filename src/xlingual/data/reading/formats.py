@@ -110,12 +110,20 @@ def read_jsonl(path: Path, reading: Reading = STRICT) -> SourceTable:
 
 def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) -> Iterator[dict[str, Any]]:
     """Yield the objects of a file; `refuse` is called for lines that hold none, and {} stands for them."""
-    count = 0
+    count, decode = 0, json.JSONDecoder().raw_decode
     # Only "\n" ends a line: JSON strings may hold other separators, such as U+2028, as they are.
     with path.open(encoding=encoding, newline="\n") as handle:
         for number, ended in enumerate(handle, 1):
             line = ended.removesuffix("\n")
             if not line.strip():
+                continue
+            try:
+                row, end = decode(line)
+            except (ValueError, RecursionError):
+                end = 0
+            if end == len(line) and isinstance(row, dict):  # as nearly all lines are, and the fastest way
+                count += 1
+                yield row
                 continue
             problem = None
             try:

@@ -171,9 +171,9 @@ def _confine(folder: Path) -> Callable[[str], str]:
         head, tail = os.path.split(text)
         place, name, there = known(head)
         plain = tail not in {"", ".", ".."}
+        if plain and name is not None and not (there and os.path.islink(f"{place}{os.sep}{tail}")):
+            return tail if name == "." else f"{name}{os.sep}{tail}"
         path = os.path.join(place, tail)
-        if plain and name is not None and not (there and os.path.islink(path)):
-            return tail if name == "." else os.path.join(name, tail)
         target = os.path.realpath(path)
         if os.path.commonpath([root, target]) != root:
             raise InputError(
