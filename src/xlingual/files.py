@@ -121,7 +121,7 @@ def atomic_file(path: Path, *, durable: bool = True, private: bool = False) -> I
 def replacing(path: Path, *, durable: bool = True, private: bool = False) -> Iterator[Path]:
     """Do the same as `atomic_file`, and let an OSError through, for the caller to word."""
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
-        temporary = Path(handle.name)
+        temporary = Path(handle.name).absolute()  # Arrow takes a relative path with a colon for an address
     try:
         yield temporary
         temporary.chmod(0o600 if private else 0o644)

@@ -276,7 +276,7 @@ def test_a_claim_is_true_or_not(result: Any, work: Path) -> None:
     done = result("verify", other)
     said = " ".join(done.out.split())
     assert done.code == 1 and "the claim differs from" in said and f"is {digits}, not .123" in said
-    for change in (("|poor|", "|good|"), ("mean of 2 pairs", "en-es"), ("conventions 3", "conventions 2")):
+    for change in (("|poor|", "|good|"), ("mean of 2 pairs", "en-es"), ("conventions 4", "conventions 3")):
         assert result("verify", lines[1].replace(*change)).code == 1
     digest = lines[0].rpartition("|")[2]
     unknown = result("verify", lines[0].replace(digest, "0" * 16))

@@ -1,7 +1,10 @@
 import errno
 import os
 import re
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from xlingual.errors import InputError
@@ -10,6 +13,7 @@ from xlingual.models.vocabulary import Vocabulary
 from xlingual.nbest.apply import write_texts
 from xlingual.nbest.format import write_lines
 from xlingual.results import write_json
+from xlingual.results.tables import write_table
 
 
 def test_a_file_and_a_link_to_one_are_returned(tmp_path):
@@ -86,3 +90,17 @@ def test_a_private_file_is_its_owners_alone(tmp_path):
         with atomic_file(tmp_path / "file", private=private) as temporary:
             temporary.write_text("x")
         assert (tmp_path / "file").stat().st_mode & 0o777 == mode
+
+
+def test_a_relative_folder_may_look_like_an_address(tmp_path, monkeypatch):
+    """Arrow would take it for that of a file system: a name as NAME:?dim=128 is natural for an encoder's."""
+    monkeypatch.chdir(tmp_path)
+    folder = Path("out-random:?dim=128")
+    folder.mkdir()
+    table = pa.table({"query": [1, 2]})
+    write_table(table, folder / "direct.parquet")
+    with atomic_file(folder / "atomic.parquet") as temporary:
+        pq.write_table(table, temporary)
+    for path in folder.iterdir():
+        assert pq.read_table(path.absolute()) == table
+    assert len(list(folder.iterdir())) == 2

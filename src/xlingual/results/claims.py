@@ -1,6 +1,6 @@
 """Claims: one number of an evaluation in one line that a paper can carry and that `verify` checks.
 
-    xlingual:bkr|R@10=.351[.312,.393]|cllsa_2860|mean of 2 pairs|conventions 3|eb7f364e3ccdf6b3
+    xlingual:bkr|R@10=.351[.312,.393]|cllsa_2860|mean of 2 pairs|conventions 4|eb7f364e3ccdf6b3
 
 Task, measure with its value and interval, encoder, language pair or mean, conventions, and the first 16
 digits of the result digest. The digest finds the result; the rest must be what the result says.
@@ -25,7 +25,7 @@ DIGITS = 16  # of the result digest
 _LEAST = 3  # decimals, and digits that say something
 _PLAIN = "@/ +-.,_()=:"  # characters of names that stand as they are
 _VALUE = re.compile(r"(?P<measure>[^=]+)=(?P<value>-?[\d.]+)(?:\[(?P<low>-?[\d.]+),(?P<high>-?[\d.]+)\])?")
-_EXAMPLE = "xlingual:bkr|R@10=.351[.312,.393]|ENCODER|en-de|conventions 3|0123456789abcdef"
+_EXAMPLE = "xlingual:bkr|R@10=.351[.312,.393]|ENCODER|en-de|conventions 4|0123456789abcdef"
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def write_table(table: pa.Table, path: Path) -> None:
     """Write a table as Parquet."""
     import pyarrow.parquet as pq
 
-    pq.write_table(table, path, compression="zstd")
+    pq.write_table(table, path.absolute(), compression="zstd")  # a relative path may look like an address
 
 
 def read_tables(folder: Path, digests: Mapping[str, str] | None) -> dict[str, pa.Table]:

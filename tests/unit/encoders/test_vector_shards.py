@@ -10,7 +10,7 @@ from xlingual.arrays import Rows, room_for
 from xlingual.data.manifest import Manifest
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
-from xlingual.ranking import Pool
+from xlingual.ranking import identical_rows
 
 N, D = 60, 8
 
@@ -137,11 +137,10 @@ def test_room_on_the_disk_is_used_as_memory_is(monkeypatch):
         st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0]), min_size=2, max_size=2), min_size=1, max_size=30
     )
 )
-def test_equal_rows_are_collapsed_in_order(lines):
-    """Rows such as (1, 2) and (2, 1) have the same checksum."""
+def test_identical_rows_are_numbered_in_order(lines):
     raw = np.array(lines, dtype=np.float32)
-    pool = Pool.of(raw)
     plain = [tuple(value + 0.0 for value in line) for line in lines]
     known = list(dict.fromkeys(plain))
-    assert pool.code.tolist() == [known.index(line) for line in plain]
-    assert [tuple(line) for line in pool.vectors.stored(np.arange(len(known)))] == known
+    first, code = identical_rows(raw)
+    assert code.tolist() == [known.index(line) for line in plain]
+    assert [tuple(line + 0.0) for line in raw[first]] == known

@@ -228,7 +228,18 @@ def test_importing_the_report_loads_no_heavy_package():
     ).stdout.split()
     assert not {"jinja2", "pyarrow", "matplotlib", "numpy", "pandas", "PIL"} & set(loaded)
     rooms = {name.split(".")[1] for name in loaded if name.startswith("xlingual.")}
-    floor = {"errors", "extras", "files", "hidden", "languages", "notebook", "results", "signature", "tasks"}
+    floor = {
+        "arrow",
+        "errors",
+        "extras",
+        "files",
+        "hidden",
+        "languages",
+        "notebook",
+        "results",
+        "signature",
+        "tasks",
+    }
     assert rooms == floor | {"report", "typed", "visible"}
 
 

@@ -41,7 +41,7 @@ def test_three_digits_say_something(value):
 @pytest.mark.parametrize(
     "line",
     [
-        "", "xlingual:", "xlingual:bkr|R@10=.3|a|b|conventions 3|xyz",
+        "", "xlingual:", "xlingual:bkr|R@10=.3|a|b|conventions 4|xyz",
         "xlingual:no|R@10=.3|a|b|c|0123456789abcdef",
         "xlingual:bkr|R@10|a|b|c|0123456789abcdef", "xlingual:bkr|R@10=.3[.1]|a|b|c|0123456789abcdef",
         "xlingual:bkr|R@10=.3|a|b|0123456789abcdef",
