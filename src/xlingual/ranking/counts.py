@@ -14,6 +14,7 @@ from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT, Similarity
 
 _BATCH = 1 << 22  # scores compared at a time
+_SORTED = 1 << 19  # scores sorted at a time
 _MANY = 8  # targets of a query from which on its scores are sorted
 
 
@@ -125,7 +126,8 @@ class Counts:
         found = self.pairs_of(tile.row, tile.scores.shape[0])
         rows, starts = np.unique(self.query[found], return_index=True)
         if len(self.query[found]) > _MANY * len(rows):
-            starts, step = np.append(starts, found.stop - found.start) + found.start, self._step(numbers)
+            starts = np.append(starts, found.stop - found.start) + found.start
+            step = max(1, _SORTED // len(numbers))
             for first in range(0, len(rows), step):
                 pairs = slice(int(starts[first]), int(starts[min(first + step, len(rows))]))
                 self._look_up(tile, columns, pairs, numbers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,6 +41,12 @@ class Lines:
             self.exact[chosen],
         )
 
+    def by_query(self) -> Lines:
+        """Return the lines in the order of queries: those above the cap may stand last."""
+        if (np.diff(self.query) >= 0).all():
+            return self
+        return self.take(np.argsort(self.query, kind="stable"))
+
     @classmethod
     def joined(cls, tables: Sequence[Lines]) -> Lines:
         """Return the lines of all tables."""
@@ -58,6 +64,32 @@ class Lines:
         """Return a table without lines."""
         nothing = np.empty(0, dtype=np.int64)
         return cls(nothing, nothing, nothing, nothing, np.empty(0, dtype=bool))
+
+
+def batched(tables: Iterable[Lines], size: int) -> Iterator[list[Lines]]:
+    """Yield tables, as many at a time as have `size` lines together, or a few more."""
+    waiting: list[Lines] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(map(len, waiting)) > size:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
+
+
+def by_queries(tables: Sequence[Lines], n: int, size: int) -> Iterator[list[Lines]]:
+    """Yield the parts of tables that are about some of n queries, about `size` lines at a time.
+
+    The tables are in the order of queries.
+    """
+    parts = max(1, sum(map(len, tables)) // size)
+    bounds = np.linspace(0, n, min(parts, n) + 1).astype(np.int64)
+    places = [np.searchsorted(table.query, bounds).tolist() for table in tables]
+    for part in range(len(bounds) - 1):
+        yield [
+            table.take(slice(ends[part], ends[part + 1])) for table, ends in zip(tables, places, strict=True)
+        ]
 
 
 def best_first(query: Ints, key: Ints) -> Ints:

@@ -9,7 +9,7 @@ end serves it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Protocol, Self, TypeAlias
@@ -112,7 +112,7 @@ class Adjustment(ABC):
         them becomes; keys are rounded before and, where scores are not whole numbers of them, afterwards.
         """
         if tile.is_exact:
-            return replace(tile, scores=self._exact_scores(tile), exact=partial(self._exact_of, tile))
+            return replace(tile, scores=self._exact_scores(tile), exact=partial(self._exact_of, tile.exact))
         height, width = tile.scores.shape
         sides = self._floats
         rows = tuple(None if side is None else side[tile.row : tile.row + height, None] for side in sides[0])
@@ -129,13 +129,13 @@ class Adjustment(ABC):
             own = tuple(None if side is None else side[part] for side in rows)
             scores[part] = self.screened(tile.scores[part], own, columns, functions)
         return Tile(
-            *(scores, tile.row, tile.column, band, partial(self._exact_of, tile)),
+            *(scores, tile.row, tile.column, band, partial(self._exact_of, tile.exact)),
             block=None if tile.block is None else lambda: self._exact_scores(tile.decided),
         )
 
-    def _exact_of(self, tile: Tile, query: Ints, candidate: Ints) -> Ints:
-        """Return the exact keys of pairs by the way that a tile has."""
-        return self.keys(tile.exact(query, candidate), query, candidate)
+    def _exact_of(self, exact: Callable[[Ints, Ints], Ints], query: Ints, candidate: Ints) -> Ints:
+        """Return the exact keys of pairs, from the way to those of the similarity."""
+        return self.keys(exact(query, candidate), query, candidate)
 
     def _exact_scores(self, tile: Tile) -> Floats:
         """Return the adjusted scores of a tile of exact ones, float64 [rows, columns]."""

@@ -57,8 +57,9 @@ class Tile:
     @property
     def transposed(self) -> Tile:
         """The same tile with queries and candidates exchanged."""
+        exact = self.exact  # alone, so that who keeps it does not keep the scores
         return Tile(
-            *(self.scores.T, self.column, self.row, self.band, lambda q, c: self.exact(c, q)),
+            *(self.scores.T, self.column, self.row, self.band, lambda q, c: exact(c, q)),
             block=None if self.block is None else lambda: self.decided.scores.T,
         )
 
@@ -231,7 +232,8 @@ def scan(
 ) -> None:
     """Compute every tile once and let every reduction take it in.
 
-    Memory: about three tiles of `budget` bytes for each thread, beside the reductions.
+    Memory: about three tiles of `budget` bytes for each thread, six where many scores are made exact; beside
+    the reductions.
     """
     plan, foresight = TilePlan(similarity.shape, budget), _Foresight()
     free: list[_Room] = []

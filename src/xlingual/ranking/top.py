@@ -16,9 +16,11 @@ from xlingual.ranking.lines import (
     FIELDS,
     OTHERS,
     Lines,
+    batched,
     best_first,
     by_hash,
     by_level,
+    by_queries,
     is_best_first,
     ranges_of,
 )
@@ -28,7 +30,7 @@ from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT
 
 _PIECE = 1 << 18  # exact scores looked at at a time: they stay in the cache
-_BATCH = 1 << 20  # screened pairs taken into a table at a time
+_BATCH = 1 << 19  # screened pairs taken into a table at a time
 _SETTLED = 1 << 17  # lines settled together at the end
 
 
@@ -160,14 +162,13 @@ class Top:
         hashes = Hashes(self._hashes(columns))
         weight = None if self.weights is None else self.weights[columns]
         step = max(1, _PIECE // scores.shape[1])
-        waiting: list[Lines] = []
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            waiting.append(self._best_lines(scores[part], rows[part], columns, hashes, weight))
-            if sum(map(len, waiting)) > _BATCH:
-                self._take_in([self.lines, *waiting])
-                waiting = []
-        self._take_in([self.lines, *waiting])
+        parts = [slice(start, start + step) for start in range(0, len(rows), step)]
+        found = (self._best_lines(scores[part], rows[part], columns, hashes, weight) for part in parts)
+        if len(self.lines) == 0:  # each query is in one table: no need to sort all of them together
+            self.lines = Lines.joined([self._tidied(table) for table in found])
+            return
+        for several in batched(found, _BATCH):
+            self._take_in([self.lines, *several])
 
     def _best_lines(
         self, scores: Floats, rows: Ints, columns: Ints, hashes: Hashes, weight: Ints | None
@@ -249,12 +250,21 @@ class Top:
         return lambda query, candidate: decide(query - row, candidate - column)
 
     def _take_in(self, tables: Sequence[Lines]) -> None:
-        lines = self._pruned(Lines.joined(tables), self._slack)
+        """Take in tables, some queries at a time where they are large: memory beside them stays small."""
+        if sum(map(len, tables)) <= _BATCH:
+            self.lines = self._tidied(Lines.joined(tables))
+            return
+        parts = by_queries([table.by_query() for table in tables], self.shape[0], _BATCH)
+        self.lines = Lines.joined([self._tidied(Lines.joined(part)) for part in parts])
+
+    def _tidied(self, lines: Lines) -> Lines:
+        """Return the lines that may be among the k best, and of very many ties a sample."""
+        lines = self._pruned(lines, self._slack)
         crowded = self._crowded(lines)
         if crowded.any():
             lines = self._pruned(self._decided(lines, crowded & ~lines.exact), self._slack)
             lines = self._capped(lines)
-        self.lines = lines
+        return lines
 
     def _pruned(self, lines: Lines, slack: int) -> Lines:
         """Drop lines that cannot be among the k best, order the rest, and note each query's k-th key.
@@ -328,9 +338,7 @@ class Top:
 
         Queries are taken some at a time: what is needed on the way does not grow with their number.
         """
-        lines = self.lines
-        if (np.diff(lines.query) < 0).any():  # those above the cap were put last
-            lines = lines.take(np.argsort(lines.query, kind="stable"))
+        lines = self.lines.by_query()
         columns: list[list[Ints]] = [[] for _ in fields(TopK)]
         for first, last, queries in ranges_of(lines.query, self.shape[0], _SETTLED):
             part = self._alone_with(lines.take(slice(first, last)), queries)
