@@ -6,6 +6,7 @@ import sys
 SPEED = (
     "screen_error",
     "ranking_speed",
+    "ties_speed",
     "csls_speed",
     "hub_speed",
     "neighbours_speed",
