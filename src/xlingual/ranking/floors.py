@@ -34,6 +34,10 @@ class Floors:
         """Return a copy of that of some queries."""
         return Floors(self.key[rows].copy(), self.exact[rows].copy(), self.last_hash[rows].copy())
 
+    def only_exact(self) -> Floors:
+        """Return the same without the keys that are not exact."""
+        return Floors(np.where(self.exact, self.key, NOTHING), self.exact, self.last_hash)
+
     def scores(self, rows: Ints, slack: int, *, exact: bool) -> Floats:
         """Return the score below which a pair is out, for each row, −inf where nothing is known.
 

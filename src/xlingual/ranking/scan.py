@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -238,10 +238,16 @@ def scan(
     plan, foresight = TilePlan(similarity.shape, budget), _Foresight()
     free: list[_Room] = []
 
-    def block(rows: slice) -> list[Part]:
+    def requests() -> Iterator[tuple[slice, list[Part]]]:
         everything = slice(0, similarity.shape[1])
-        parts: list[Part] = [reduction.within(rows, everything) for reduction in reductions]
-        room = free.pop() if free else _Room(plan.size)
+        for rows in plan.row_blocks:  # one thread alone, that which merges, reads and changes the reductions
+            yield rows, [reduction.within(rows, everything) for reduction in reductions]
+
+    def filled(rows: slice, parts: list[Part]) -> list[Part]:
+        try:
+            room = free.pop()
+        except IndexError:  # all are in use
+            room = _Room(plan.size)
         for columns in plan.column_blocks:
             tile = _tile(similarity, rows, columns, room, at_once=foresight.at_once())
             for part in parts:
@@ -254,7 +260,7 @@ def scan(
     waiting: list[list[Part]] = []
     merged = 1
     with one_library_thread():
-        for rows, parts in zip(plan.row_blocks, _in_order(block, plan.row_blocks, threads), strict=True):
+        for rows, parts in zip(plan.row_blocks, _in_order(filled, requests(), threads), strict=True):
             waiting.append(parts)
             if len(waiting) == min(merged, _MERGE_EVERY):  # soon at first: parts begin with what is known
                 _merge(reductions, waiting)
@@ -322,16 +328,21 @@ def _merge(reductions: Sequence[Reduction], waiting: Sequence[Sequence[Part]]) -
 
 
 def _in_order(
-    work: Callable[[slice], list[Part]], blocks: Sequence[slice], threads: int
+    work: Callable[[slice, list[Part]], list[Part]],
+    requests: Iterable[tuple[slice, list[Part]]],
+    threads: int,
 ) -> Iterator[list[Part]]:
-    """Yield work(block) in order, with at most threads + 1 blocks begun and not yet taken."""
+    """Yield work(*request) in order, with at most threads + 1 requests begun and not yet taken.
+
+    A request is drawn when its work begins, in the thread that takes what is yielded.
+    """
     if threads <= 1:
-        yield from map(work, blocks)
+        yield from (work(*request) for request in requests)
         return
     with ThreadPoolExecutor(threads) as executor:
         begun: deque[Future[list[Part]]] = deque()
-        for rows in blocks:
-            begun.append(executor.submit(work, rows))
+        for request in requests:
+            begun.append(executor.submit(work, *request))
             if len(begun) > threads:
                 yield begun.popleft().result()
         while begun:

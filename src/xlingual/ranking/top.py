@@ -91,6 +91,7 @@ class Top:
         """Return the request for these queries and candidates with both numbered from zero."""
         part = self.within(rows, columns)
         part._hashed_from, part.origin = part._hashed_from + part.origin[1], (0, 0)
+        part._floors = Floors.none(part.shape[0])  # its state is kept for all who ask for the same
         return part
 
     def request_arrays(self) -> dict[str, np.ndarray]:
@@ -105,6 +106,7 @@ class Top:
 
     def state(self) -> dict[str, np.ndarray]:
         """Return what has been seen, every line exact: it can be merged where there are no vectors."""
+        self._floors = self._floors.only_exact()  # for exact keys are compared without a band here
         self._take_in([self._settled(self.lines, np.ones(len(self.lines), dtype=bool))])
         return {name: getattr(self.lines, name) for name in FIELDS}
 
@@ -263,7 +265,7 @@ class Top:
         crowded = self._crowded(lines)
         if crowded.any():
             lines = self._pruned(self._decided(lines, crowded & ~lines.exact), self._slack)
-            lines = self._capped(lines)
+            lines = self._capped(lines, lines.exact & self._floors.exact[lines.query])
         return lines
 
     def _pruned(self, lines: Lines, slack: int) -> Lines:
@@ -300,12 +302,18 @@ class Top:
         key[doubtful] = self._decide(lines.query[doubtful], lines.candidate[doubtful])
         return Lines(lines.query, lines.candidate, key, lines.weight, exact)
 
-    def _capped(self, lines: Lines) -> Lines:
-        """Where more than `cap` exact lines tie with the k-th, keep a sample and count the others."""
-        floor = self._floors.key[lines.query]
-        last = (lines.key == floor) & lines.exact
-        counts = np.bincount(lines.query[last & (lines.candidate != OTHERS)], minlength=self.shape[0])
-        over = last & (counts > self.cap)[lines.query]
+    def _capped(self, lines: Lines, certain: np.ndarray) -> Lines:
+        """Where more than `cap` lines tie with the k-th, keep a sample, and one line that counts the others.
+
+        `certain` says whether the key of a line is exact and the order of its query's k best is known.
+        """
+        last = (lines.key == self._floors.key[lines.query]) & certain
+        among_others = lines.candidate == OTHERS
+        n_listed, n_others = (
+            np.bincount(lines.query[last & kind], minlength=self.shape[0])
+            for kind in (~among_others, among_others)
+        )
+        over = last & ((n_listed > self.cap) | (n_others > 1))[lines.query]
         if not over.any():
             return lines
         tied = lines.take(over)
@@ -381,7 +389,7 @@ class Top:
         """Return the lines of queries that the screen left open, exact where it matters, and in order."""
         lines = self._decided(lines, near & ~lines.exact)
         lines = self._pruned(lines, 0)
-        capped = self._capped(lines)
+        capped = self._capped(lines, lines.exact)
         lines = lines if capped is lines else self._pruned(capped, 0)
         equal = (np.diff(lines.query) == 0) & (np.diff(lines.key) == 0)
         tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
