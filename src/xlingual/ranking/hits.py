@@ -1,8 +1,8 @@
 """Scores above several targets of a query, without sorting all of them.
 
 Good rankings have most targets of a query near the top: the few scores that are not below the lowest of
-these, the *hits*, are looked up among the targets. The other targets, the *deep* ones, are compared with every
-score. Which target is deep is guessed from some of the scores; the counts do not depend on it.
+these, the *hits*, are looked up among the targets. The other targets, the *deep* ones, are compared with
+every score. Which target is deep is guessed from some of the scores; the counts do not depend on it.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ MOST_DIMENSIONS = 1024  # beyond, vectors are projected: bounds each Gram matrix
 MOST_LANGUAGES = 24  # beyond, pairs of languages are left out: bounds the Gram matrices to 200 MiB in all
 HELD_OUT = 3  # one cluster in so many is held out
 FEWEST_CLUSTERS = 3
+_SCATTER_ROWS = 32  # of a scatter matrix, made at a time
 BLOCK_ROWS = 2048  # rows multiplied at a time
 _VECTORS, _SPLIT = "embedding space", "language identification"  # names of random streams
 
@@ -82,6 +83,28 @@ class Moments:
         """Return Σ (x − mean)(x − mean)ᵀ, float64 [k, k]."""
         scatter: Floats = np.outer(self.total, self.mean)
         return np.subtract(self.gram, scatter, out=scatter)
+
+    def add(self, other: Moments) -> Moments:
+        """Return the sum with others, as `+` does; the arrays are those of this one, which is of no use then."""
+        self.total[...] += other.total
+        self.gram[...] += other.gram
+        return Moments(self.n + other.n, self.total, self.gram, self.squares + other.squares)
+
+
+def upper_scatter(parts: Sequence[Moments], out: Floats) -> Floats:
+    """Write the scatter of all parts together on and above the diagonal of `out` [k, k], and return it.
+
+    The same numbers as `scatter` of their sum, made by blocks of rows that stay in the cache.
+    """
+    n, total = sum(part.n for part in parts), sum((part.total for part in parts[1:]), parts[0].total)
+    mean = total / max(n, 1)
+    for start in range(0, len(out), _SCATTER_ROWS):
+        block = slice(start, start + _SCATTER_ROWS), slice(start, None)
+        gram: Floats = parts[0].gram[block]
+        for part in parts[1:]:
+            gram = gram + part.gram[block]
+        np.subtract(gram, np.outer(total[block[0]], mean[start:]), out=out[block])
+    return out
 
 
 def moments_of(frame: Coordinates, blocks: Iterable[Block]) -> Moments:
@@ -190,7 +213,7 @@ def _summed(
     for code in range(len(languages)):
         found = moments_of(frame, (b for side in sides for b in _blocks(side, frame, code, False)))
         sizes[code], sums[code] = found.n, found.total
-        everything = everything + found
+        everything = everything.add(found)
         if len(languages) <= MOST_LANGUAGES:
             by_language.append(found)
     return SpaceStatistics(
