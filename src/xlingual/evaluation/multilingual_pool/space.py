@@ -85,7 +85,7 @@ class Moments:
         return np.subtract(self.gram, scatter, out=scatter)
 
     def add(self, other: Moments) -> Moments:
-        """Return the sum with others, as `+` does; the arrays are those of this one, which is of no use then."""
+        """Return the sum with others, as `+` does; it takes over the arrays of this one."""
         self.total[...] += other.total
         self.gram[...] += other.gram
         return Moments(self.n + other.n, self.total, self.gram, self.squares + other.squares)
