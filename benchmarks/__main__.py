@@ -29,6 +29,8 @@ SPEED = (
     "nbest_speed",
     "study_load",
     "leaderboard_speed",
+    "statistics_speed",
+    "sign_flips_speed",
     "browse_speed",
     "estimate",
 )

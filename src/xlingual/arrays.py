@@ -31,11 +31,39 @@ def distinct_values(values: Ints) -> Ints:
     """
     import numpy as np
 
+    if (present := _present(np.asarray(values).ravel())) is not None:
+        found: Ints = np.flatnonzero(present[0]) + present[1]
+        return found
     ordered = np.sort(np.asarray(values), axis=None)
     if len(ordered) < 2:
         return ordered
     kept: Ints = ordered[np.append(True, ordered[1:] != ordered[:-1])]
     return kept
+
+
+def numbered(values: Ints) -> Ints:
+    """Return the place of each of `values` [n] among the different values, as `numpy.unique` does."""
+    import numpy as np
+
+    if (present := _present(values)) is None:
+        places: Ints = np.unique(values, return_inverse=True)[1]
+        return places
+    found: Ints = (np.cumsum(present[0]) - 1)[values - present[1]]
+    return found
+
+
+def _present(values: Ints) -> tuple[NDArray[np.bool_], int] | None:
+    """Return which whole numbers occur, from the smallest on, and that one; None where few of them do."""
+    import numpy as np
+
+    if values.dtype.kind != "i" or not len(values):
+        return None
+    low, high = int(values.min()), int(values.max())
+    if high - low > 8 * len(values) + 64:
+        return None
+    occurs = np.zeros(high - low + 1, dtype=np.bool_)
+    occurs[values - low] = True
+    return occurs, low
 
 
 class Rows:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from xlingual.arrays import distinct_values, numbered
 from xlingual.comparison.references import LabelledEncoder
 from xlingual.comparison.rows import QueryBlock
 from xlingual.errors import InputError, listed
@@ -28,7 +29,7 @@ def check_means(
 
     Folders of an earlier version list no digests, so that this is the only check.
     """
-    seeds, place = np.unique(block.seed, return_inverse=True)
+    seeds, place = distinct_values(block.seed), numbered(block.seed)
     code = block.pair * len(seeds) + place
     count, total = np.bincount(code), np.bincount(code, weights=block.value)
     means = {
@@ -59,17 +60,18 @@ def check_same(
     pairs: Sequence[tuple[str, str]],
 ) -> None:
     """Raise InputError where two encoders did not answer the same queries."""
+    same = len(one.query) == len(other.query) and (one.query == other.query).all()
+    same = same and np.array_equal(one.pair, other.pair) and np.array_equal(one.seed, other.seed)
     between = f"{first.folder}#{first.encoder} and {second.folder}#{second.encoder}"
     remedy = "evaluate both on the same data with the same options"
-    for number, pair in enumerate(pairs):
+    for number, pair in enumerate(() if same else pairs):
         seeds = [sorted(set(block.seed[block.pair == number].tolist())) for block in (one, other)]
         if seeds[0] != seeds[1]:
             raise InputError(
                 f"{between} have different seeds for {'-'.join(pair)}: {listed(seeds[0])} against "
                 f"{listed(seeds[1])}: {remedy}"
             )
-    same = len(one.query) == len(other.query) and (one.query == other.query).all()
-    if not (same and np.array_equal(one.pair, other.pair) and np.array_equal(one.seed, other.seed)):
+    if not same:
         ids = [
             set(zip(b.pair.tolist(), b.seed.tolist(), b.query.tolist(), strict=True)) for b in (one, other)
         ]

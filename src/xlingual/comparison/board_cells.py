@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xlingual.comparison.board_reading import Given
 from xlingual.comparison.references import Reference
@@ -15,6 +16,9 @@ from xlingual.results.mteb import MtebResult
 from xlingual.results.names import data_name
 from xlingual.signature import Signature
 from xlingual.tasks import task_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MAIN = "main_score"  # of a task of MTEB
 _APART = "conventions"  # differ in words where they do not matter
@@ -174,7 +178,6 @@ def grouped(numbers: Iterable[Number]) -> list[list[Number]]:
 
 def tested_part(numbers: Sequence[Number]) -> list[Reference]:
     """Return the results of the numbers of a column, each with their entries and queries alone."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     by_given: dict[str, list[Number]] = {}
@@ -186,8 +189,23 @@ def tested_part(numbers: Sequence[Number]) -> list[Reference]:
         if run is None:
             continue
         table, first = run.per_query, own[0]
-        same = [pc.equal(table[key].cast(pa.string()), getattr(first, key)) for key in ("task", "measure")]
+        same = pc.and_(*(_equal(table[key], getattr(first, key)) for key in ("task", "measure")))
         kept = [entry for number in own for entry in number.entries]
-        part = Results(kept, [], table.filter(pc.and_(*same)), encoders=run.encoders)
+        rows = table if pc.all(same, skip_nulls=False).as_py() else table.filter(same)
+        part = Results(kept, [], rows, encoders=run.encoders)
         found.append(Reference(Path(name), results=part))
     return found
+
+
+def _equal(column: pa.ChunkedArray, word: str) -> pa.ChunkedArray:
+    """Return whether each text of a column is a word; a coded column is compared by its codes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        return pc.equal(column.cast(pa.string()), word)
+    parts = [
+        pc.equal(part.indices, pc.index(part.dictionary, pa.scalar(word, part.dictionary.type)))
+        for part in column.chunks
+    ]
+    return pa.chunked_array(parts, pa.bool_())

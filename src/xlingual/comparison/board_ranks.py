@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from xlingual.comparison.board_cells import Number, tested_part
 from xlingual.comparison.outcome import QuerySubset, Resampling, Rules, too_few
+from xlingual.comparison.pair_tests import PairTests
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.ranks import pairwise_p, rank_intervals
 from xlingual.comparison.reading import read_aligned
 from xlingual.errors import InputError
+from xlingual.stats.all_pairs import AllPairs
 from xlingual.stats.paired import skewed_t_test, t_test
 
 MANY_CLUSTERS = 60  # from here on sign flips say no more than Student's t corrected for skewness
@@ -52,15 +54,19 @@ def ranked(column: Sequence[Number], rows: Sequence[str], rules: Rules, seed: in
     return Ranked(ranks, None, len(queries), n * (n - 1) // 2)
 
 
-def _p_values(queries: Queries, rules: Rules, seed: int) -> dict[tuple[str, str], float]:
+def _p_values(queries: Queries, rules: Rules, seed: int) -> PairTests:
     n = len(queries.encoders)
     flips, whole = Resampling(None, seed, n * (n - 1) // 2, rules), QuerySubset(queries)
+    few = queries.n_clusters < MANY_CLUSTERS
+    one_text = [queries.one_retrieved(name) is not None for name in queries.encoders]
 
     def test(a: str, b: str) -> float:
         pair = queries.paired(a, b)
-        few = queries.n_clusters < MANY_CLUSTERS
         if few or queries.one_retrieved(a, b) or t_test(pair)[1] == 0:  # the last is quick: nothing varies
             return flips.test(whole, a, b).p
         return skewed_t_test(pair)
 
-    return pairwise_p(queries, {}, "", rules, test)
+    def bounds(found: AllPairs, a: int, b: int) -> tuple[float, float] | None:
+        return None if few or one_text[a] or one_text[b] else found.skewed(a, b)
+
+    return pairwise_p(queries, {}, "", rules, test, bounds)

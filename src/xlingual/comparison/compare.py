@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from xlingual.comparison.outcome import EncoderTest, QuerySubset, Resampling, Rules, decide, enough_replicates
 from xlingual.comparison.queries import Queries
-from xlingual.comparison.ranks import not_against, pairwise_p, rank_intervals
+from xlingual.comparison.ranks import pairwise_p, rank_intervals
 from xlingual.comparison.reading import read_aligned
 from xlingual.comparison.references import (
     Given,
@@ -173,7 +173,7 @@ def _family_boards(
         known = {found.encoder: found.p for found in tests[0]}
         pairs = pairwise_p(queries, known, leader, rules, lambda a, b: resampling.test(first, a, b).p)
         ranks = rank_intervals(queries, pairs, rules)
-        others = not_against(leader, pairs) if more else others
+        others = pairs.without(leader) if more else others
     rows = decide(tests, rules, others)
     return [_board(part, leader, own, ranks, resampling) for part, own in zip(family, rows, strict=True)]
 

@@ -8,9 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Floats, Ints, distinct_values, numbered
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.measures import parse_measure
+from xlingual.stats.all_pairs import AllPairs
 from xlingual.stats.paired_queries import Paired
 
 NO_LABEL = "–"  # the slice of queries that have no label
@@ -82,7 +83,7 @@ class Queries:
     @cached_property
     def n_clusters(self) -> int:
         """How many clusters the queries come from."""
-        return len(np.unique(self.own))
+        return len(distinct_values(self.own))
 
     @property
     def n_distinct(self) -> int:
@@ -155,12 +156,17 @@ class Queries:
         return Paired(self.values[i], self.values[j], self.weight, own, *both)
 
     @cached_property
+    def all_pairs(self) -> AllPairs:
+        """Bounds of the p of each pair of encoders."""
+        return AllPairs.of(self.values, self.weight, *self._cluster_codes)
+
+    @cached_property
     def _cluster_codes(self) -> tuple[Ints, Ints | None]:
         """Own and retrieved clusters numbered from 0, which every test sorts again and again."""
         if self.retrieved is None:
-            return np.unique(self.own, return_inverse=True)[1], None
+            return numbered(self.own), None
         both = np.concatenate([self.own, self.retrieved.ravel()])
-        codes = np.unique(both, return_inverse=True)[1]
+        codes = numbered(both)
         return codes[: len(self)], codes[len(self) :].reshape(self.retrieved.shape)
 
     def take(self, rows: Ints) -> Queries:

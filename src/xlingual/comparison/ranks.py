@@ -7,14 +7,16 @@ from itertools import combinations
 
 import numpy as np
 
-from xlingual.arrays import Floats
 from xlingual.comparison.outcome import Rules
+from xlingual.comparison.pair_tests import Pair, PairTests
 from xlingual.comparison.queries import Queries
+from xlingual.stats.all_pairs import AllPairs
 from xlingual.stats.paired import FEWEST_CLUSTERS, t_test
 
 _NEAR = 10.0  # times under alpha where the test by sign flips is made too; beyond alpha it changes nothing
 
-Pairs = dict[tuple[str, str], float]  # two encoders, in the order of the queries' encoders → p
+Test = Callable[[str, str], float]  # of two encoders, its p
+Bounds = Callable[[AllPairs, int, int], "tuple[float, float] | None"]  # of the p of such a test
 
 
 def pairwise_p(
@@ -22,31 +24,47 @@ def pairwise_p(
     known: Mapping[str, float],
     baseline: str,
     rules: Rules,
-    test: Callable[[str, str], float],
-) -> Pairs:
+    test: Test,
+    bounds: Bounds | None = None,
+) -> PairTests:
     """Return the p-values, not corrected, of all E(E − 1)/2 pairs of encoders.
 
     `known` are those of the tests against `baseline` that were made. Others are by Student's t, with the same
     clusters; where that, once corrected, lies under alpha by less than ten times, or nothing varies, `test`
-    decides (called with two encoders; the same test as against the baseline).
+    decides (called with two encoders; the same test as against the baseline). `bounds` says between which two
+    numbers the p of `test` lies, where that is known without it.
     """
-    found: Pairs = {}
-    for a, b in combinations(queries.encoders, 2):
+    names = queries.encoders
+    pairs = list(combinations(names, 2))
+    first, second = np.triu_indices(len(names), 1)
+    tested = queries.n_clusters >= FEWEST_CLUSTERS and not all(baseline in pair for pair in pairs)
+    found = queries.all_pairs if tested else None
+    low = np.ones(len(pairs)) if found is None else found.low[first, second]
+    high = np.ones(len(pairs)) if found is None else found.high[first, second]
+
+    def by_t(pair: Pair) -> float:
+        if queries.agree(*pair):
+            return 1.0
+        _, error, _, p = t_test(queries.paired(*pair))
+        return p if error > 0 else test(*pair)
+
+    tests = PairTests(pairs, low, high, rules, by_t)
+    for place, (a, b) in enumerate(pairs):
         if baseline in (a, b):
-            found[a, b] = known[b if a == baseline else a]
-        elif queries.n_clusters < FEWEST_CLUSTERS or queries.agree(a, b):
-            found[a, b] = 1.0
-        else:
-            _, error, _, p = t_test(queries.paired(a, b))
-            found[a, b] = p if error > 0 else test(a, b)
-    adjusted = rules.adjusted(np.array(list(found.values())))
-    for (a, b), p in zip(list(found), adjusted, strict=True):
-        if rules.alpha / _NEAR <= p <= rules.alpha and baseline not in (a, b):
-            found[a, b] = max(found[a, b], test(a, b))
-    return found
+            low[place] = high[place] = known[b if a == baseline else a]
+    if found is not None:
+        tests.find(np.flatnonzero(found.flat[first, second]))
+    near = tests.adjusted(lambda p: (p >= rules.alpha / _NEAR) & (p <= rules.alpha))
+    for place in np.flatnonzero(near).tolist():
+        if baseline in pairs[place]:
+            continue
+        ends = None if bounds is None or found is None else bounds(found, first[place], second[place])
+        by_both = max(low[place], ends[0] if ends else 0.0), max(high[place], ends[1] if ends else 1.0)
+        tests.replace(place, *by_both, lambda pair: max(by_t(pair), test(*pair)))
+    return tests
 
 
-def rank_intervals(queries: Queries, pairs: Pairs, rules: Rules) -> dict[str, tuple[int, int]]:
+def rank_intervals(queries: Queries, tests: PairTests, rules: Rules) -> dict[str, tuple[int, int]]:
     """Return the lowest and the highest rank of each encoder.
 
     Lowest = 1 + the encoders that are significantly better, highest = E − those significantly worse, by the
@@ -57,15 +75,10 @@ def rank_intervals(queries: Queries, pairs: Pairs, rules: Rules) -> dict[str, tu
     value = dict(zip(queries.encoders, queries.means, strict=True))
     better = dict.fromkeys(queries.encoders, 0)  # how many are significantly better than each
     worse = dict.fromkeys(queries.encoders, 0)
-    p = np.array(list(pairs.values()))
-    for (a, b), adjusted in zip(pairs, rules.adjusted(p), strict=True):
-        if adjusted <= rules.alpha and value[a] != value[b]:
+    significant = tests.adjusted(lambda p: p <= rules.alpha)
+    for (a, b), differ in zip(tests.pairs, significant.tolist(), strict=True):
+        if differ and value[a] != value[b]:
             high, low = (a, b) if value[a] > value[b] else (b, a)
             better[low] += 1
             worse[high] += 1
     return {name: (1 + better[name], len(value) - worse[name]) for name in queries.encoders}
-
-
-def not_against(baseline: str, pairs: Pairs) -> Floats:
-    """Return the p-values of the pairs that the baseline is not one of."""
-    return np.array([p for names, p in pairs.items() if baseline not in names])

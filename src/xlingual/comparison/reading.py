@@ -28,7 +28,7 @@ from xlingual.comparison.references import (
 from xlingual.comparison.rows import FolderRows, QueryBlock
 from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
-from xlingual.results import Entry, by_key
+from xlingual.results import Entry, Results
 from xlingual.results.cautions import judged_share, less_judged, unanswered
 from xlingual.signature import CHANGES, Signature, version
 
@@ -40,7 +40,6 @@ NOT_PER_QUERY = {
         for name in ("Pearson", "Spearman")
     },
 }
-
 
 _Entries = Mapping[LabelledEncoder, Mapping[Key, Entry]]
 _Pairs = Mapping[LabelledEncoder, Mapping[tuple[str, str], None]]
@@ -77,13 +76,7 @@ def read_aligned(
     parsed = each_folder_once(as_references(references))
     folders = read_folders(parsed)
     found = members(parsed, folders)
-    entries: _Entries = {
-        member: {
-            (entry.task, entry.measure, entry.source, entry.target, entry.seed): entry
-            for entry in by_key(folders[member.folder].entries, encoder=member.encoder)
-        }
-        for member in found
-    }
+    entries = _entries(found, folders)
     _check_conditions(entries)
     systems = tuple(
         member.label
@@ -115,6 +108,16 @@ def read_aligned(
         for member, own in entries.items()
     }
     return Aligned(tuple(found), queries, tuple(notes), offered, lacking, systems)
+
+
+def _entries(found: Sequence[LabelledEncoder], folders: Mapping[Path, Results]) -> _Entries:
+    """Return the numbers of each encoder, in the order of its folder."""
+    numbers: dict[tuple[Path, str], dict[Key, Entry]] = {}
+    for folder, results in folders.items():
+        for entry in results.entries:
+            key = entry.task, entry.measure, entry.source, entry.target, entry.seed
+            numbers.setdefault((folder, entry.encoder), {})[key] = entry
+    return {member: numbers.get((member.folder, member.encoder), {}) for member in found}
 
 
 def _cautions(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,16 @@ class FolderRows:
     retrieved: Ints  # cluster, or a negative code of a text that is no query; NOTHING where null
     further: dict[str, Labels]
 
+    @cached_property
+    def _by_encoder(self) -> tuple[Ints, Ints]:
+        """Rows in the order of encoders, as in the table within each, and where each encoder's begin."""
+        code = self.code["encoder"]
+        times = np.bincount(code[code >= 0], minlength=len(self.words["encoder"]))
+        starts = np.cumsum(np.append(np.count_nonzero(code < 0), times))
+        if (code[1:] >= code[:-1]).all():
+            return np.arange(len(code)), starts
+        return np.argsort(code, kind="stable"), starts
+
     @classmethod
     def of(cls, table: pa.Table, folder: Path) -> FolderRows:
         """Return the columns of a table; raise InputError where one is missing."""
@@ -67,10 +78,10 @@ class FolderRows:
         coded = {name: _coded(table.column(name)) for name in _WORDS}
         code = {name: codes for name, (codes, _) in coded.items()}
         words = {name: found for name, (_, found) in coded.items()}
-        value = table.column("value").to_numpy().astype(np.float64)
+        value = table.column("value").to_numpy().astype(np.float64, copy=False)
         if not np.isfinite(value).all():
             raise InputError(f"{where} has a value that is no number: run evaluate again")
-        own = table.column("cluster").to_numpy().astype(np.int64)
+        own = table.column("cluster").to_numpy().astype(np.int64, copy=False)
         further = {
             name.removeprefix(LABEL_PREFIX): _without_gaps(*_coded(table.column(name)))
             for name in table.schema.names
@@ -80,7 +91,7 @@ class FolderRows:
             folder,
             code,
             words,
-            table.column("seed").to_numpy().astype(np.int64),
+            table.column("seed").to_numpy().astype(np.int64, copy=False),
             value,
             own,
             _retrieved_clusters(table, code, words, own),
@@ -91,14 +102,18 @@ class FolderRows:
         self, task: str, measure: str, encoder: str, pairs: Sequence[tuple[str, str]]
     ) -> QueryBlock:
         """Return the queries of one encoder, task and measure for the language pairs."""
-        wanted = np.ones(len(self.value), dtype=bool)
-        for name, word in (("task", task), ("measure", measure), ("encoder", encoder)):
-            wanted &= self.code[name] == _place(self.words[name], word)
-        rows = np.flatnonzero(wanted)
-        pair = np.full(len(rows), -1, dtype=np.int64)
+        order, starts = self._by_encoder
+        place = _place(self.words["encoder"], encoder)
+        rows = order[starts[place] : starts[place + 1]] if place >= 0 else order[:0]
+        for name, word in (("task", task), ("measure", measure)):
+            rows = rows[self.code[name][rows] == _place(self.words[name], word)]
+        shape = len(self.words["source"]) + 1, len(self.words["target"]) + 1
+        number_of = np.full(shape, -1, dtype=np.int64)
         for number, (source, target) in enumerate(pairs):
-            same = self.code["source"][rows] == _place(self.words["source"], source)
-            pair[same & (self.code["target"][rows] == _place(self.words["target"], target))] = number
+            ends = _place(self.words["source"], source), _place(self.words["target"], target)
+            if min(ends) >= 0:
+                number_of[ends] = number
+        pair = number_of[self.code["source"][rows], self.code["target"][rows]]
         rows, pair = rows[pair >= 0], pair[pair >= 0]
         if not len(rows):
             raise InputError(
@@ -165,13 +180,17 @@ def _coded(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
     place = {word: number for number, word in enumerate(ordered)}
     renumbered = np.array([place[word] for word in words] or [0], dtype=np.int64)
     codes = _filled(merged.indices, -1)
-    return np.where(codes >= 0, renumbered[np.maximum(codes, 0)], -1), ordered
+    if merged.null_count:
+        return np.where(codes >= 0, renumbered[np.maximum(codes, 0)], -1), ordered
+    same = words == ordered
+    return (codes if same else renumbered[codes]), ordered
 
 
 def _filled(column: pa.Array | pa.ChunkedArray, null: int = NOTHING) -> Ints:
     import pyarrow as pa
 
-    filled: Ints = column.cast(pa.int64()).fill_null(null).to_numpy()
+    whole = column.cast(pa.int64())
+    filled: Ints = (whole.fill_null(null) if whole.null_count else whole).to_numpy()
     return filled
 
 

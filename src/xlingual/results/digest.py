@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ BESIDE = frozenset(
         *("timings", "costs", "diagnostics", "warnings"),
     }
 )
+_PIECE = 1 << 16  # rows that are hashed at once; whole bytes of their bits
 TIMES = frozenset({"seconds", "created"})  # keys anywhere in it that say when, or how long
 
 
@@ -47,30 +48,62 @@ def findings_of(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def table_digest(table: pa.Table) -> bytes:
     """Return a hash of the names and values of a table's columns; how they are stored does not count."""
-    import numpy as np
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     hasher = hashlib.sha256()
     for name in sorted(table.column_names):
         column = table.column(name)
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        hasher.update(json.dumps([name, len(array)]).encode())
-        hasher.update(np.packbits(np.asarray(pc.is_valid(array))).tobytes())
-        array = array.drop_null()
-        if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
-            kind = "<i8" if pa.types.is_integer(array.type) else "<f8"
-            hasher.update((array.to_numpy(zero_copy_only=False).astype(kind) + 0).tobytes())
-            continue
-        words = array.cast(pa.large_string())
-        lengths = np.asarray(pc.binary_length(words)).astype("<i8")
+        hasher.update(json.dumps([name, len(column)]).encode())
+        _add_validity(hasher, column)
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        add = _add_numbers if pa.types.is_integer(kind) or pa.types.is_floating(kind) else _add_words
+        add(hasher, column)
+    return hasher.digest()
+
+
+def _pieces(column: pa.ChunkedArray) -> Iterator[pa.Array]:
+    """Yield the values of a column, nulls left out, in pieces that stay in the processor's cache."""
+    import pyarrow as pa
+
+    for start in range(0, len(column), _PIECE):
+        piece = column.slice(start, _PIECE)
+        if pa.types.is_dictionary(piece.type):
+            piece = piece.cast(piece.type.value_type)
+        yield piece.combine_chunks().drop_null()
+
+
+def _add_validity(hasher: hashlib._Hash, column: pa.ChunkedArray) -> None:
+    """Add a bit for each value: whether it is there."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    for start in range(0, len(column), _PIECE):  # whole bytes
+        piece = column.slice(start, _PIECE)
+        valid = pc.is_valid(piece).to_numpy() if piece.null_count else np.ones(len(piece), dtype=bool)
+        hasher.update(np.packbits(valid).tobytes())
+
+
+def _add_numbers(hasher: hashlib._Hash, column: pa.ChunkedArray) -> None:
+    import pyarrow as pa
+
+    for piece in _pieces(column):
+        kind = "<i8" if pa.types.is_integer(piece.type) else "<f8"
+        hasher.update((piece.to_numpy(zero_copy_only=False).astype(kind, copy=False) + 0).tobytes())
+
+
+def _add_words(hasher: hashlib._Hash, column: pa.ChunkedArray) -> None:
+    """Add the lengths of all texts, then the texts."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for piece in _pieces(column):
+        hasher.update(np.asarray(pc.binary_length(piece.cast(pa.large_string()))).astype("<i8").tobytes())
+    for piece in _pieces(column):
+        words = piece.cast(pa.large_string())
         start, ends = words.offset, np.frombuffer(words.buffers()[1], dtype="<i8")
-        hasher.update(lengths.tobytes())
         if len(words):
             hasher.update(memoryview(words.buffers()[2])[ends[start] : ends[start + len(words)]])
-    return hasher.digest()
 
 
 def _canonical(value: Any) -> Any:  # noqa: ANN401  (what JSON holds)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values, numbered
 from xlingual.results import Interval
 
 LEVEL = 0.95
@@ -158,7 +158,7 @@ def _labelled(parts: Sequence[ResidualPart]) -> list[tuple[Floats, list[Ints]]]:
     """Return the residuals and ways of each part, with nodes numbered from 0 over all parts."""
     ways = [part.ways or (np.arange(len(part.residuals)),) for part in parts]
     flat = [way for each in ways for way in each]
-    _, labels = np.unique(np.concatenate(flat), return_inverse=True)
+    labels = numbered(np.concatenate(flat))
     pieces = iter(np.split(labels, np.cumsum([len(way) for way in flat])[:-1]))
     return [(part.residuals, [next(pieces) for _ in each]) for part, each in zip(parts, ways, strict=True)]
 
@@ -174,7 +174,7 @@ def _squares(sums: Sequence[_Sum]) -> float:
 def _by_label(labels: Ints, values: Floats | None = None) -> Floats:
     """Return for each label that occurs the sum of its values [n], in order; how often it occurs without."""
     if len(labels) == 0 or labels.min() < 0 or labels.max() > 8 * len(labels) + 64:  # too wide to count
-        labels = np.unique(labels, return_inverse=True)[1]
+        labels = numbered(labels)
     times = np.bincount(labels)
     sums = times if values is None else np.bincount(labels, values)
     return sums[times > 0].astype(np.float64)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from xlingual.arrays import Floats, distinct_values
+from xlingual.arrays import Floats, distinct_values, numbered
 from xlingual.results import Interval
 from xlingual.stats.intervals import (
     LEVEL,
@@ -25,7 +25,7 @@ from xlingual.stats.intervals import (
     variance,
 )
 from xlingual.stats.paired_queries import Paired
-from xlingual.stats.signflips import FlippedClusters
+from xlingual.stats.signflips import FlippedClusters, Signs
 
 FEWEST_CLUSTERS = 5  # with fewer there is no test
 _CELLS = 4_000_000  # of a block of replicates
@@ -91,7 +91,7 @@ class PairedTest:
             return float((1 - share) ** (self.freedom + 1))
         far = distance / self.standard_error
         beyond = (np.count_nonzero(self.strays >= abs(far)) + 1) / (len(self.strays) + 1) / 2
-        nearer = _corrected(far, skewness)
+        nearer = corrected(far, skewness)
         return max(float(stdtr(self.freedom, -nearer)), beyond if far >= 0 else 1 - beyond)
 
     def _reach(self, alpha: float, skewness: float) -> float:
@@ -136,7 +136,7 @@ def skewed_t_test(data: Paired) -> float:
     if not error:
         return 1.0
     far, skewness = difference / error, skewness_of(data, error)
-    sides = (stdtr(freedom, -_corrected(far, skewness)), stdtr(freedom, -_corrected(-far, -skewness)))
+    sides = (stdtr(freedom, -corrected(far, skewness)), stdtr(freedom, -corrected(-far, -skewness)))
     return max(p, min(2 * float(min(sides)), 1.0))
 
 
@@ -156,9 +156,9 @@ def paired_test(
     if error <= _NOTHING:
         return _with_p(PairedTest(difference, 0.0, 0.0, n, freedom, span, np.empty(0)))
     swapped, centred = (FlippedClusters.of(data, no_difference=null) for null in (True, False))
-    p_flips, scatter = [], []
+    p_flips, scatter, drawn = [], [], Signs(rng)
     for size in _blocks(n, replicates):
-        signs = rng.choice(np.array([-1.0, 1.0]), (n, size))
+        signs = drawn.draw(n, size)
         p_flips.append(swapped.studentised(signs))
         scatter.append(centred.studentised(signs))
     # rounding must not make a replicate that equals what was observed smaller than it
@@ -173,7 +173,7 @@ def _with_p(test: PairedTest) -> PairedTest:
     return replace(test, p=max(test.p, min(2 * test.p_above(0.0), 2 * test.p_below(0.0), 1.0)))
 
 
-def _corrected(far: float, skewness: float) -> float:
+def corrected(far: float, skewness: float) -> float:
     """Return how far a value of Student's t is when luck strays farther to its side than to the other.
 
     Hall's transformation t + γt²/3 + γ²t³/27 + γ/6, which rises everywhere, for γ < 0; t itself otherwise.
@@ -184,7 +184,7 @@ def _corrected(far: float, skewness: float) -> float:
 
 
 def uncorrected(far: float, skewness: float) -> float:
-    """Return x with `_corrected(x)` = far."""
+    """Return x with `corrected(x)` = far."""
     if skewness > -_NOTHING:
         return far
     return float(3 / skewness * (np.cbrt(1 + skewness * (far - skewness / 6)) - 1))
@@ -196,7 +196,7 @@ def skewness_of(data: Paired, error: float) -> float:
     What retrieved targets add to the third power is left out: it is too noisy to be of use.
     """
     first, second = data.parts()
-    sums = np.bincount(np.unique(data.own, return_inverse=True)[1], first.residuals + second.residuals)
+    sums = np.bincount(numbered(data.own), first.residuals + second.residuals)
     return float(np.sum(sums**3) / error**3)
 
 

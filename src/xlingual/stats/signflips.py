@@ -9,16 +9,40 @@ a replicate follows from sums and their products, without going back to the quer
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Floats, Ints, distinct_values, numbered
 from xlingual.stats.intervals import small_sample_factor
 from xlingual.stats.paired_queries import Paired
 
-_DENSE = 1_000_000  # cells up to which a dense product is faster than a sparse one
+_DRAWN = 1 << 16  # signs that are drawn at once
+_CACHED = 1 << 18  # numbers of a piece of a block that stays in the processor's cache
+
+
+class Signs:
+    """Random signs [n, size], −1 or 1, block after block, in a room that the next block overwrites.
+
+    They are those of `rng.choice([-1.0, 1.0], (n, size))`, in a seventh of the time: the highest bit of
+    each 32-bit number of the stream.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng, self._room = rng, np.empty(0)
+
+    def draw(self, n: int, size: int) -> Floats:
+        """Return the signs [n, size] of the next block."""
+        if len(self._room) < n * size:
+            self._room = np.empty(n * size)
+        flat = self._room[: n * size]
+        for start in range(0, len(flat), _DRAWN):
+            piece = flat[start : start + _DRAWN]
+            bits = ~self._rng.integers(0, 1 << 32, len(piece), dtype=np.uint32)
+            np.copysign(1.0, bits.view(np.int32), out=piece)
+        return flat.reshape(n, size)
 
 
 @dataclass(frozen=True)
@@ -50,7 +74,7 @@ class FlippedClusters:
     own: Sums
     edges: Sums | None  # of each (own cluster, retrieved node); None where nothing is retrieved
     opposite: tuple[Ints, Ints]  # edges (i, j) where one retrieved the other's own cluster, and the reverse
-    fall: Any  # [nodes, clusters] residuals by retrieved node, own nodes first; sparse where large
+    fall: Any  # [nodes, clusters] residuals by retrieved node, own nodes first; sparse
     fallen_weight: Floats  # [nodes]
     correction: float  # the small-sample factor of the observed queries
 
@@ -61,7 +85,7 @@ class FlippedClusters:
         About the mean of both (`no_difference`), a flip swaps the two systems' answers: what is as likely as
         the observed answers where the systems do not differ.
         """
-        owners, own = np.unique(data.own, return_inverse=True)
+        owners, own = distinct_values(data.own), numbered(data.own)
         mean_a, mean_b = float(data.weight @ data.a), float(data.weight @ data.b)
         if no_difference:
             mean_a = mean_b = (mean_a + mean_b) / 2
@@ -83,7 +107,8 @@ class FlippedClusters:
     def studentised(self, signs: Floats) -> Floats:
         """Return difference/error [B] of replicates whose clusters have these signs [clusters, B]."""
         difference = self.own.residual @ signs
-        total = self.own.squares(signs, difference) + np.maximum(self.shared(signs), 0)
+        own = self.own.squares(signs, difference)
+        total = own + np.maximum(self._shared(signs, difference, own), 0)
         error = np.sqrt(np.maximum(total, 0) * self.correction)  # rounding may leave less than nothing
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = difference / error
@@ -96,16 +121,50 @@ class FlippedClusters:
         Where a flip has broken what shared targets have in common, it is noise about zero.
         """
         difference = self.own.residual @ signs
+        return self._shared(signs, difference, self.own.squares(signs, difference))
+
+    def _shared(self, signs: Floats, difference: Floats, own: Floats) -> Floats:
+        """Return `shared` of replicates with these differences and sums of squares of own clusters [B]."""
         if self.edges is None:
             return np.zeros_like(difference)
-        n = len(self.own.residual)
-        node = self.fall @ signs - np.outer(self.fallen_weight, difference / 2)
-        node[:n] += self.own.residual[:, None] * signs - np.outer(self.own.weight, difference / 2)
-        total = np.sum(node**2, axis=0) - self.edges.squares(signs, difference)
-        one, other = (self.edges.values(place, signs, difference) for place in self.opposite)
-        total -= 2 * np.sum(one * other, axis=0)  # they share both nodes: together they are one edge
-        found: Floats = total - self.own.squares(signs, difference)
+        nodes, both = np.empty_like(difference), np.zeros_like(difference)
+        for some in _pieces(len(difference), len(self.fallen_weight), least=64):
+            part = signs if len(signs[0, some]) == len(difference) else signs[:, some].copy()
+            if len(self.opposite[0]):  # they share both nodes: together they are one edge
+                one, other = (self.edges.values(place, part, difference[some]) for place in self.opposite)
+                np.sum(np.multiply(one, other, out=one), axis=0, out=both[some])
+            nodes[some] = self._node_squares(part, difference[some] / 2)
+        found: Floats = nodes - self.edges.squares(signs, difference) - 2 * both - own
         return found
+
+    def _node_squares(self, signs: Floats, half: Floats) -> Floats:
+        """Return Σ over nodes of (Σ of what hangs on the node)² for each replicate [B].
+
+        `half` [B] are the halves of the differences. Clusters of a node and nodes add up in their order, on
+        any machine, however they are divided into pieces.
+        """
+        total, n = np.zeros(len(half)), len(signs)
+        for rows in _pieces(len(self.fallen_weight), len(half), least=64):
+            room = np.empty((rows.stop - rows.start + 1, len(half)))
+            node = self.fall[rows] @ signs
+            moved = np.multiply(self.fallen_weight[rows, None], half, out=room[1:])
+            node -= moved
+            own = slice(rows.start, min(rows.stop, n))
+            if own.start < n:
+                flipped = self.own.residual[own, None] * signs[own]
+                flipped -= np.multiply(self.own.weight[own, None], half, out=moved[: len(flipped)])
+                node[: len(flipped)] += flipped
+            np.multiply(node, node, out=room[1:])
+            room[0] = total  # the sum so far
+            np.add.reduce(room, axis=0, out=total)
+        return total
+
+
+def _pieces(number: int, width: int, *, least: int) -> Iterator[slice]:
+    """Yield slices of a number of things of `width` cells each that stay in the cache, or of the least."""
+    step = max(_CACHED // max(width, 1), least)
+    for start in range(0, number, step):
+        yield slice(start, min(start + step, number))
 
 
 def _edges(owners: Ints, own: Ints, retrieved: Ints, residual: Floats, weight: Floats) -> tuple[Sums, Ints]:
@@ -140,7 +199,7 @@ def _fall(edges: Sums, nodes: Ints, n: int) -> tuple[Any, Floats]:
     height = max(n, int(nodes.max(initial=0)) + 1)
     fall = csr_array((edges.residual, (nodes, edges.cluster)), shape=(height, n))
     weight: Floats = _sums(nodes, edges.weight, height)
-    return (fall.toarray() if height * n <= _DENSE else fall), weight
+    return fall, weight
 
 
 def _sums(labels: Ints, values: Floats, n: int) -> Floats:

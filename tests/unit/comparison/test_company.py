@@ -91,7 +91,8 @@ def test_tests_that_are_not_shown_count(folders):
     path = folders.xlr("r", [folders.given("a", 0.2), folders.given("b", 0.35, 1)])
     queries = read_aligned([path], measures=["R@1"]).queries[0]
     pairs = pairwise_p(queries, {"b": 0.02}, "a", rules, lambda a, b: 1.0)
-    assert pairs == {("a", "b"): 0.02}
+    assert pairs.pairs == (("a", "b"),)
+    assert pairs.low.tolist() == pairs.high.tolist() == [0.02]
     assert rank_intervals(queries, pairs, rules) == {"a": (1, 1), "b": (2, 2)}
     untested = EncoderTest("x", 0.5, 0.1, None, "why")
     ((shown,),) = decide([[untested]], rules, np.ones(2))

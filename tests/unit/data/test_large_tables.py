@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import distinct_values, numbered
 from xlingual.columns import Lookup, Paths, Strings, coded, pick, shown_paths
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.strings import SPACE_BYTES, blank, numbered_ints, numbered_strings
@@ -170,10 +170,11 @@ def test_columns_are_as_lists(values, data):
     assert twice == pick(values, rows)[::2]
 
 
-@given(st.lists(st.integers(-5, 9), max_size=40))
+@given(st.lists(st.one_of(st.integers(-5, 9), st.integers(-(2**63), 2**63 - 1)), max_size=40))
 def test_numbers_and_distinct_values(values):
     array = np.array(values, dtype=np.int64)
     assert distinct_values(array).tolist() == sorted(set(values))
+    assert numbered(array).tolist() == np.unique(array, return_inverse=True)[1].tolist()
     code, known = numbered_ints(array)
     assert known.tolist() == list(dict.fromkeys(values))
     assert known[code].tolist() == values

@@ -89,15 +89,6 @@ def test_no_flip_is_what_was_observed():
     assert FlippedClusters.of(paired, no_difference=False).studentised(none)[0] == pytest.approx(0, abs=1e-9)
 
 
-def test_sparse_and_dense_sums_agree(monkeypatch):
-    paired = case(4, n=200, clusters=60, targets=50)
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(np.unique(paired.own)), 5))
-    dense = FlippedClusters.of(paired, no_difference=True).studentised(signs)
-    monkeypatch.setattr("xlingual.stats.signflips._DENSE", 0)
-    sparse = FlippedClusters.of(paired, no_difference=True).studentised(signs)
-    np.testing.assert_allclose(sparse, dense, rtol=1e-12)
-
-
 @given(st.integers(0, 10_000))
 @settings(max_examples=25, deadline=None)
 def test_swapping_the_systems_turns_the_difference_round(seed):

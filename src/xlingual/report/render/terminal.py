@@ -63,11 +63,11 @@ def show_table(console: Console, table: Table) -> None:
         for part in parts:
             show_table(console, part)
         return
-    drawn, look = found or (_drawn(table, table.looks[-1]), table.looks[-1])
+    drawn, look, least = found or (_drawn(table, table.looks[-1]), table.looks[-1], 0)
     _name_dropped(drawn, table, look)
     if table.title or table.headed:  # else its rows belong to the block above
         console.print()
-    if len(table.title) > _width(console, drawn):
+    if len(table.title) > least and len(table.title) > _width(console, drawn):
         drawn.title = None  # it would be broken to the width of the table
         say(console, table.title, "bold")
     console.print(drawn)
@@ -77,16 +77,17 @@ def show_table(console: Console, table: Table) -> None:
         say(console, meanings, "dim")
 
 
-def _fitting(console: Console, table: Table) -> tuple[RichTable, TableRoom] | None:
-    """Return the widest look of a table that fits the console; None where none does."""
+def _fitting(console: Console, table: Table) -> tuple[RichTable, TableRoom, int] | None:
+    """Return the widest look of a table that fits the console, and its least width; None where none does."""
     for look in table.looks:
         drawn = _drawn(table, look)
-        room = console.width - _width(console, drawn)
+        width = _width(console, drawn)
+        room = console.width - width
         if room >= 0:  # what is left goes to the first column whose long cells are folded
             names = (one for one in drawn.columns if one.overflow == "fold" and one.max_width is not None)
             for column in [*names][:1]:
                 column.max_width = (column.max_width or 0) + room
-            return drawn, look
+            return drawn, look, width
     return None
 
 
