@@ -19,7 +19,8 @@ from xlingual.ranking.lookup import not_above
 from xlingual.ranking.scan import Tile, refuse_others
 from xlingual.ranking.similarity import UNIT, Similarity
 
-_BLOCK = 1 << 19  # scores looked at or sorted at a time: 2 MiB
+_LOOKED = 1 << 21  # scores looked at at a time
+_BLOCK = 1 << 19  # scores sorted at a time: 2 MiB
 _GATHER = 1 << 20  # scores looked through at a time for those within the band
 
 
@@ -138,20 +139,32 @@ class GroupCounts:
         segments = self._segments(tile.column, columns)
         if first == last or not len(segments.group):
             return
-        above, tied = self._piece((int(first), int(last)))
-        height = max(1, _BLOCK // columns)
-        for start in range(0, rows, height):
-            part = slice(start, min(start + height, rows))
-            low, high = np.searchsorted(self.query[first:last], (tile.row + part.start, tile.row + part.stop))
-            if low < high:
-                block, pairs = tile.rows(part), slice(int(first + low), int(first + high))
-                counted = above[low:high], tied[low:high]
-                if block.is_exact:
-                    self._count_exact(block, segments, pairs, counted)
-                elif not (
-                    self._count_few(block, pairs, counted) or self._count(block, segments, pairs, counted)
-                ):
-                    self._count_exact(block.decided, segments, pairs, counted)
+        counted = self._piece((int(first), int(last)))
+        for part in _row_blocks(rows, _LOOKED // columns):
+            self._count_rows(tile.rows(part), segments, int(first), counted)
+
+    def _count_rows(
+        self, tile: Tile, segments: _Segments, first: int, counted: tuple[np.ndarray, np.ndarray]
+    ) -> None:
+        """Count for the pairs of a block of rows; `counted` is (above, tied) of the pairs from `first` on."""
+        rows, columns = tile.scores.shape
+        low, high = np.searchsorted(self.query, (tile.row, tile.row + rows)).tolist()
+        own = counted[0][low - first : high - first], counted[1][low - first : high - first]
+        if low == high or (not tile.is_exact and self._count_few(tile, slice(low, high), own)):
+            return
+        for part in _row_blocks(rows, _BLOCK // columns):
+            block = tile.rows(part)
+            start, stop = np.searchsorted(self.query, (block.row, block.row + len(block.scores))).tolist()
+            if start == stop:
+                continue
+            pairs, own = (
+                slice(start, stop),
+                (counted[0][start - first : stop - first], counted[1][start - first : stop - first]),
+            )
+            if block.is_exact:
+                self._count_exact(block, segments, pairs, own)
+            elif not self._count(block, segments, pairs, own):
+                self._count_exact(block.decided, segments, pairs, own)
 
     def add(self, above: Ints, tied: Ints, decided: int) -> None:
         """Take in what a back end counted for each pair and group, [p, g] in the order of `query`."""
@@ -319,6 +332,11 @@ class _Segments:
             found.append((chosen[i], j + start))
         pair, column = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return pair, column, np.full(len(pair), self.group[number])
+
+
+def _row_blocks(rows: int, height: int) -> list[slice]:
+    height = max(1, height)
+    return [slice(start, min(start + height, rows)) for start in range(0, rows, height)]
 
 
 def _rising(numbers: Ints) -> bool:
