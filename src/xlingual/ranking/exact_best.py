@@ -12,6 +12,8 @@ from xlingual.ragged import groups
 from xlingual.ranking.floors import EVERY_HASH
 from xlingual.ranking.masks import extra, places, row_sums
 
+_ROWS = 64  # whose maxima are taken at a time
+
 
 @dataclass(frozen=True)
 class Best:
@@ -92,8 +94,12 @@ def at_most_kth(scores: np.ndarray, k: int) -> np.ndarray:
     """Return a number for each row that at least k of its scores [rows, n ≥ k] reach.
 
     The k-th best of the maxima of disjoint sets of columns is one, and much sooner found than the k-th score.
-    Maxima are taken along memory: a transposed tile is read as fast as a plain one.
+    Maxima are taken along memory: a transposed tile is read as fast as a plain one. Those of some rows stay
+    in the cache.
     """
+    if len(scores) > _ROWS and scores.flags.c_contiguous:
+        starts = range(0, len(scores), _ROWS)
+        return np.concatenate([at_most_kth(scores[start : start + _ROWS], k) for start in starts])
     columns = scores.shape[1]
     sets = min(columns, max(2 * k, min(1024, columns // 8)))
     maxima = scores[:, :sets].copy(order="K")

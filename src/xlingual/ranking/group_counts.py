@@ -19,8 +19,8 @@ from xlingual.ranking.lookup import not_above
 from xlingual.ranking.scan import Tile, refuse_others
 from xlingual.ranking.similarity import UNIT, Similarity
 
-_LOOKED = 1 << 21  # scores looked at at a time
 _BLOCK = 1 << 19  # scores sorted at a time: 2 MiB
+_LOOKED = 4  # so many times as many are looked at at a time
 _GATHER = 1 << 20  # scores looked through at a time for those within the band
 
 
@@ -140,7 +140,7 @@ class GroupCounts:
         if first == last or not len(segments.group):
             return
         counted = self._piece((int(first), int(last)))
-        for part in _row_blocks(rows, _LOOKED // columns):
+        for part in _row_blocks(rows, _LOOKED * _height(columns)):
             self._count_rows(tile.rows(part), segments, int(first), counted)
 
     def _count_rows(
@@ -152,7 +152,7 @@ class GroupCounts:
         own = counted[0][low - first : high - first], counted[1][low - first : high - first]
         if low == high or (not tile.is_exact and self._count_few(tile, slice(low, high), own)):
             return
-        for part in _row_blocks(rows, _BLOCK // columns):
+        for part in _row_blocks(rows, _height(columns)):
             block = tile.rows(part)
             start, stop = np.searchsorted(self.query, (block.row, block.row + len(block.scores))).tolist()
             if start == stop:
@@ -334,8 +334,12 @@ class _Segments:
         return pair, column, np.full(len(pair), self.group[number])
 
 
+def _height(columns: int) -> int:
+    """Return how many rows of scores are sorted at a time."""
+    return max(1, _BLOCK // columns)
+
+
 def _row_blocks(rows: int, height: int) -> list[slice]:
-    height = max(1, height)
     return [slice(start, min(start + height, rows)) for start in range(0, rows, height)]
 
 
