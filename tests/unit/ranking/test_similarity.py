@@ -103,3 +103,15 @@ def test_pairs_of_queries_that_share_their_candidates_have_the_keys_of_single_pa
         found = similarity.exact(queries[order], candidates[order])
         single = [int(similarity.exact(queries[i : i + 1], candidates[i : i + 1])[0]) for i in order]
         np.testing.assert_array_equal(found, single)
+
+
+@pytest.mark.parametrize("lengths", [[1.0], [1.0, 0.0], [1.0, 1e-20], [1.0, 1e15]])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_chosen_unit_vectors_are_the_same_whatever_is_known_of_others(lengths, kind):
+    rng = np.random.default_rng(3)
+    raw = (rng.standard_normal((60, 33)) * rng.choice(lengths, 60)[:, None]).astype(kind)
+    unit, index = UnitVectors(raw), np.arange(5, 60, 7)
+    plain = UnitVectors(raw, index).screen(0, len(index))
+    np.testing.assert_array_equal(unit.screened(index), plain)
+    unit.screen(0, 60)
+    np.testing.assert_array_equal(unit.screened(index), plain)

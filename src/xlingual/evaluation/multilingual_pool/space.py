@@ -121,9 +121,9 @@ def moments_of(frame: Coordinates, blocks: Iterable[Block]) -> Moments:
 
 @dataclass(frozen=True, eq=False)
 class PoolSide:
-    """The vectors of one role: raw [n, d], with language and cluster of each; `held_out` [n] is the test."""
+    """The vectors of one role [n, d], with language and cluster of each; `held_out` [n] is the test."""
 
-    raw: np.ndarray
+    vectors: UnitVectors
     language: Ints
     cluster: Ints
     held_out: np.ndarray
@@ -164,8 +164,8 @@ class SpaceStatistics:
 
 
 def space_statistics(
-    questions: np.ndarray,
-    candidates: np.ndarray,
+    questions: np.ndarray | UnitVectors,
+    candidates: np.ndarray | UnitVectors,
     *,
     question_language: Ints,
     candidate_language: Ints,
@@ -177,8 +177,8 @@ def space_statistics(
     """Sum the training vectors of each language: two thirds of the clusters, chosen by the seed.
 
     Vectors [n, d] and [m, d] may be of any length and floating type; they are scaled to unit length by blocks
-    (zero stays zero). Languages are indices into `languages`; clusters are codes that mean the same for
-    questions and candidates.
+    (zero stays zero), or come as `UnitVectors`. Languages are indices into `languages`; clusters are codes
+    that mean the same for questions and candidates.
 
     With more dimensions than vectors, or than `MOST_DIMENSIONS`, all is done on the span of at most
     `MOST_DIMENSIONS` vectors drawn evenly from all of them (without their languages). That is exact where
@@ -188,15 +188,18 @@ def space_statistics(
         ValueError: questions and candidates differ in dimensions, or a column has another length.
 
     """
-    if questions.shape[1] != candidates.shape[1]:
-        raise ValueError(f"questions have {questions.shape[1]} dimensions, candidates {candidates.shape[1]}")
+    of_questions, of_candidates = (
+        given if isinstance(given, UnitVectors) else UnitVectors(given) for given in (questions, candidates)
+    )
+    if of_questions.dim != of_candidates.dim:
+        raise ValueError(f"questions have {of_questions.dim} dimensions, candidates {of_candidates.dim}")
     clusters = np.unique(np.concatenate([question_cluster, candidate_cluster]))
     test_clusters = clusters[:0]
     if len(clusters) >= FEWEST_CLUSTERS:
         test_clusters = stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT]
     sides = (
-        _side(questions, question_language, question_cluster, test_clusters),
-        _side(candidates, candidate_language, candidate_cluster, test_clusters),
+        _side(of_questions, question_language, question_cluster, test_clusters),
+        _side(of_candidates, candidate_language, candidate_cluster, test_clusters),
     )
     with one_library_thread():  # the number of threads must not change the rounding of products
         return _summed(sides, tuple(languages), len(clusters), seed)
@@ -221,20 +224,20 @@ def _summed(
     )
 
 
-def _side(raw: np.ndarray, language: Ints, cluster: Ints, test_clusters: Ints) -> PoolSide:
-    if not len(raw) == len(language) == len(cluster):
-        raise ValueError(f"{len(raw)} vectors, {len(language)} languages, {len(cluster)} clusters")
-    return PoolSide(raw, language, cluster, np.isin(cluster, test_clusters))
+def _side(vectors: UnitVectors, language: Ints, cluster: Ints, test_clusters: Ints) -> PoolSide:
+    if not len(vectors) == len(language) == len(cluster):
+        raise ValueError(f"{len(vectors)} vectors, {len(language)} languages, {len(cluster)} clusters")
+    return PoolSide(vectors, language, cluster, np.isin(cluster, test_clusters))
 
 
 def _frame(sides: tuple[PoolSide, PoolSide], seed: int) -> Coordinates:
     """Return where the coordinates start and, for many dimensions, the directions that are kept."""
-    sizes = [len(side.raw) for side in sides]
-    dim = sides[0].raw.shape[1]
+    sizes = [len(side.vectors) for side in sides]
+    dim = sides[0].vectors.dim
     size = min(sum(sizes), MOST_DIMENSIONS)
     drawn = np.sort(stream(seed, _VECTORS).choice(sum(sizes), size, replace=False))
     rows = (drawn[drawn < sizes[0]], drawn[drawn >= sizes[0]] - sizes[0])
-    parts = [UnitVectors(side.raw, own).screen(0, len(own)) for side, own in zip(sides, rows, strict=True)]
+    parts = [side.vectors.screened(own) for side, own in zip(sides, rows, strict=True)]
     sample = np.concatenate(parts).astype(np.float64)
     centre = sample.mean(axis=0) if size else np.zeros(dim)
     if dim <= size or size == 0:
@@ -246,4 +249,4 @@ def _blocks(side: PoolSide, frame: Coordinates, language: int, held_out: bool) -
     rows = side.rows(language, held_out)
     for start in range(0, len(rows), BLOCK_ROWS):
         own = rows[start : start + BLOCK_ROWS]
-        yield (*frame.coordinates(UnitVectors(side.raw, own).screen(0, len(own))), side.cluster[own])
+        yield (*frame.coordinates(side.vectors.screened(own)), side.cluster[own])
