@@ -266,16 +266,16 @@ class Top:
         if not is_best_first(lines.query, lines.key):
             lines = lines.take(best_first(lines.query, lines.key))
         starts, size = groups(lines.query)
-        segment = np.repeat(np.arange(len(starts)), size)
         total = np.cumsum(lines.weight)
-        within = total - (total[starts] - lines.weight[starts])[segment]  # weight up to and with this line
-        short = np.bincount(segment, within < self.k).astype(np.int64)  # lines before the k-th
+        within = total - np.repeat(total[starts] - lines.weight[starts], size)  # weight up to and with a line
+        short = np.add.reduceat(within < self.k, starts, dtype=np.int64)  # lines before the k-th
         kth_line = starts + short
-        has_kth = kth_line < np.append(starts[1:], len(lines))
+        has_kth = short < size
         kth = np.where(has_kth, lines.key[np.minimum(kth_line, len(lines) - 1)], NOTHING)
-        exact = np.bincount(segment, ~lines.exact) == 0
+        exact = np.logical_and.reduceat(lines.exact, starts)
         least = self._floors.raise_to(lines.query[starts], kth, exact, slack)
-        return lines.take(lines.key >= least[segment])
+        kept = lines.key >= np.repeat(least, size)
+        return lines if kept.all() else lines.take(kept)
 
     def _crowded(self, lines: Lines) -> np.ndarray:
         """Return which lines belong to queries with so many lines that ties must be decided now."""
@@ -365,6 +365,8 @@ class Top:
         open_queries = np.zeros(self.shape[0], dtype=bool)
         open_queries[lines.query[near]] = True
         left = open_queries[lines.query]
+        if left.all():
+            return ranked(self._settled(lines, near), self.shape[0])
         settled = self._settled(lines.take(left), near[left])
         lines = Lines.joined([lines.take(~left), settled])
         return ranked(lines.take(np.argsort(lines.query, kind="stable")), self.shape[0])
@@ -377,6 +379,8 @@ class Top:
         lines = lines if capped is lines else self._pruned(capped, 0)
         equal = (np.diff(lines.query) == 0) & (np.diff(lines.key) == 0)
         tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+        if len(tied) == 0:
+            return lines
         order = np.arange(len(lines))
         level = np.cumsum(np.append(True, ~equal))[tied]
         order[tied] = tied[by_level(level, lines.candidate[tied])]
