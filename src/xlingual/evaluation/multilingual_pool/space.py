@@ -110,13 +110,14 @@ def upper_scatter(parts: Sequence[Moments], out: Floats) -> Floats:
 def moments_of(frame: Coordinates, blocks: Iterable[Block]) -> Moments:
     """Return the moments of the blocks: float32 products, summed over blocks in float64."""
     n, squares = 0, 0.0
-    total, gram = np.zeros(frame.kept), np.zeros((frame.kept, frame.kept))
+    total, gram = np.zeros(frame.kept), None
     for block, own_squares, _ in blocks:
         n += len(block)
         squares += own_squares
         total += block.sum(axis=0, dtype=np.float64)
-        gram += block.T @ block
-    return Moments(n, total, gram, squares)
+        own = block.T @ block
+        gram = own.astype(np.float64) if gram is None else np.add(gram, own, out=gram)
+    return Moments(n, total, np.zeros((frame.kept, frame.kept)) if gram is None else gram, squares)
 
 
 @dataclass(frozen=True, eq=False)
