@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from functools import cached_property
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -42,6 +42,11 @@ class Similarity(Protocol):
 
     def exact(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of pairs, int64 [p]: equal keys are ties."""
+
+
+@runtime_checkable
+class ExactBlocks(Protocol):
+    """A similarity that decides all pairs of a block sooner than one by one: for data with many ties."""
 
     def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
         """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
