@@ -25,6 +25,7 @@ CANDIDATES = (1222, 1276, 1234, 1180, 1215, 1244, 1219, 852, 1167, 1209, 1196)  
 LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
 SAMPLED = 26  # the plain evaluation takes every 26th question
 ROUNDS = 3
+LIMIT = 1.85  # all views against the bare product: 1.6 to 1.7 was reached, the goal is 1.3
 
 
 def pool_and_vectors() -> tuple[MultilingualPool, np.ndarray, np.ndarray]:
@@ -200,6 +201,7 @@ def main() -> None:
     )
     print(f"bare product {bare:.2f} s; all views {best:.2f} s: {best / bare:.2f} times")
     print({name: round(seconds / bare, 2) for name, seconds in results.timings.items()})
+    assert best < LIMIT * bare, (best, bare)
     assert plain_seconds > 10 * best, (plain_seconds, best)
     print(f"plain evaluation {plain_seconds:.0f} s: all views take 1/{plain_seconds / best:.0f} of it")
     print(

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Floats, Ints, distinct_values, numbered
 from xlingual.ragged import groups
 
 CUT = 20
@@ -130,7 +130,8 @@ def _kruskal_wallis(level: Ints, language: Ints, values: Floats, n_levels: int) 
     centred = values - mean[level]
     within = np.bincount(level, weights=centred**2, minlength=n_levels)
     n_languages = int(language.max(initial=0)) + 1
-    cells, cell = np.unique(level * n_languages + language, return_inverse=True)
+    code = level * n_languages + language
+    cells, cell = distinct_values(code), numbered(code)
     size, total = np.bincount(cell), np.bincount(cell, weights=centred)
     of_level = cells // n_languages
     groups = np.bincount(of_level, minlength=n_levels)

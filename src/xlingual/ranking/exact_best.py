@@ -12,6 +12,8 @@ from xlingual.ragged import groups
 from xlingual.ranking.floors import EVERY_HASH
 from xlingual.ranking.masks import extra, places, row_sums
 
+_ROWS = 64  # whose maxima are taken at a time
+
 
 @dataclass(frozen=True)
 class Best:
@@ -92,8 +94,12 @@ def at_most_kth(scores: np.ndarray, k: int) -> np.ndarray:
     """Return a number for each row that at least k of its scores [rows, n ≥ k] reach.
 
     The k-th best of the maxima of disjoint sets of columns is one, and much sooner found than the k-th score.
-    Maxima are taken along memory: a transposed tile is read as fast as a plain one.
+    Maxima are taken along memory: a transposed tile is read as fast as a plain one. Those of some rows stay
+    in the cache.
     """
+    if len(scores) > _ROWS and scores.flags.c_contiguous:
+        starts = range(0, len(scores), _ROWS)
+        return np.concatenate([at_most_kth(scores[start : start + _ROWS], k) for start in starts])
     columns = scores.shape[1]
     sets = min(columns, max(2 * k, min(1024, columns // 8)))
     maxima = scores[:, :sets].copy(order="K")
@@ -101,3 +107,11 @@ def at_most_kth(scores: np.ndarray, k: int) -> np.ndarray:
         np.maximum(maxima, scores[:, first : first + sets], out=maxima)
     found: np.ndarray = np.partition(maxima, -k, axis=1)[:, -k]
     return found
+
+
+def hash_of(candidate: Ints, seed: int) -> np.ndarray:
+    """Return a well-mixed 64-bit hash of each number (the finaliser of splitmix64)."""
+    mixed = (candidate.astype(np.uint64) + np.uint64(seed + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

@@ -1,7 +1,8 @@
 """For each (query, target) and group of candidates: how many score above the target, and how many tie.
 
-`Counts` compares a target with every score; here a query has several targets, so its scores are sorted once,
-group by group, and every target is looked up in them.
+`Counts` compares a target with every score; here a query has several targets. Where most of them are near the
+top, only scores there are looked at for these (`hits`). Otherwise the scores are sorted once, group by group,
+and every target is looked up in them.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.ranking.hits import TargetBands, screened
 from xlingual.ranking.levels import levels_of
 from xlingual.ranking.lookup import not_above
 from xlingual.ranking.scan import Tile, refuse_others
 from xlingual.ranking.similarity import UNIT, Similarity
 
 _BLOCK = 1 << 19  # scores sorted at a time: 2 MiB
+_LOOKED = 4  # so many times as many are looked at at a time
 _GATHER = 1 << 20  # scores looked through at a time for those within the band
 
 
@@ -136,18 +139,32 @@ class GroupCounts:
         segments = self._segments(tile.column, columns)
         if first == last or not len(segments.group):
             return
-        above, tied = self._piece((int(first), int(last)))
-        height = max(1, _BLOCK // columns)
-        for start in range(0, rows, height):
-            part = slice(start, min(start + height, rows))
-            low, high = np.searchsorted(self.query[first:last], (tile.row + part.start, tile.row + part.stop))
-            if low < high:
-                block, pairs = tile.rows(part), slice(int(first + low), int(first + high))
-                counted = above[low:high], tied[low:high]
-                if block.is_exact:
-                    self._count_exact(block, segments, pairs, counted)
-                elif not self._count(block, segments, pairs, counted):
-                    self._count_exact(block.decided, segments, pairs, counted)
+        counted = self._piece((int(first), int(last)))
+        for part in _row_blocks(rows, _LOOKED * _height(columns)):
+            self._count_rows(tile.rows(part), segments, int(first), counted)
+
+    def _count_rows(
+        self, tile: Tile, segments: _Segments, first: int, counted: tuple[np.ndarray, np.ndarray]
+    ) -> None:
+        """Count for the pairs of a block of rows; `counted` is (above, tied) of the pairs from `first` on."""
+        rows, columns = tile.scores.shape
+        low, high = np.searchsorted(self.query, (tile.row, tile.row + rows)).tolist()
+        own = counted[0][low - first : high - first], counted[1][low - first : high - first]
+        if low == high or (not tile.is_exact and self._count_few(tile, slice(low, high), own)):
+            return
+        for part in _row_blocks(rows, _height(columns)):
+            block = tile.rows(part)
+            start, stop = np.searchsorted(self.query, (block.row, block.row + len(block.scores))).tolist()
+            if start == stop:
+                continue
+            pairs, own = (
+                slice(start, stop),
+                (counted[0][start - first : stop - first], counted[1][start - first : stop - first]),
+            )
+            if block.is_exact:
+                self._count_exact(block, segments, pairs, own)
+            elif not self._count(block, segments, pairs, own):
+                self._count_exact(block.decided, segments, pairs, own)
 
     def add(self, above: Ints, tied: Ints, decided: int) -> None:
         """Take in what a back end counted for each pair and group, [p, g] in the order of `query`."""
@@ -163,6 +180,30 @@ class GroupCounts:
         group = np.flatnonzero(low < high)
         return _Segments(group, low[group], high[group] - low[group])
 
+    def _count_few(self, tile: Tile, pairs: slice, counted: tuple[np.ndarray, np.ndarray]) -> bool:
+        """Count as `_count` does, without sorting; False, with nothing counted, where sorting is quicker."""
+        above, tied = counted
+        bands, width = self._bands(tile, pairs), tile.scores.shape[1]
+        edges = np.clip(self.bounds - tile.column, 0, width)
+        found = screened(tile.scores, bands, edges)
+        if found is None or tile.leaves_open(len(found.target), tile.scores.size):
+            return False
+        above += found.above
+        above += self._extra(tile, bands.row, bands.high)
+        own = self.target[pairs] - tile.column
+        i = np.flatnonzero((own >= 0) & (own < width))
+        weight = 1 if self.weights is None else self.weights[self.target[pairs][i]]
+        tied[i, np.searchsorted(edges, own[i], side="right") - 1] += weight
+        group = np.searchsorted(edges, found.column, side="right") - 1
+        self._decide(tile, pairs, (found.target, found.column, group), counted)
+        return True
+
+    def _bands(self, tile: Tile, pairs: slice) -> TargetBands:
+        """Return what a screened score must be to be below, or above, each target."""
+        score = self.keys[pairs] * UNIT
+        low, high = (score - tile.band).astype(np.float32), (score + tile.band).astype(np.float32)
+        return TargetBands(self.query[pairs] - tile.row, low, high)
+
     def _count(
         self, tile: Tile, segments: _Segments, pairs: slice, counted: tuple[np.ndarray, np.ndarray]
     ) -> bool:
@@ -171,9 +212,8 @@ class GroupCounts:
         False, with nothing counted, where too much is open.
         """
         above, tied = counted
-        row = self.query[pairs] - tile.row
-        score = self.keys[pairs] * UNIT
-        low, high = (score - tile.band).astype(np.float32), (score + tile.band).astype(np.float32)
+        bands = self._bands(tile, pairs)
+        row, low, high = bands.row, bands.low, bands.high
         ordered = segments.sorted(tile.scores)
         start = row[:, None] * tile.scores.shape[1] + segments.start  # [pairs, s]
         up_to = not_above(ordered, start, segments.size, high[:, None])
@@ -292,6 +332,15 @@ class _Segments:
             found.append((chosen[i], j + start))
         pair, column = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return pair, column, np.full(len(pair), self.group[number])
+
+
+def _height(columns: int) -> int:
+    """Return how many rows of scores are sorted at a time."""
+    return max(1, _BLOCK // columns)
+
+
+def _row_blocks(rows: int, height: int) -> list[slice]:
+    return [slice(start, min(start + height, rows)) for start in range(0, rows, height)]
 
 
 def _rising(numbers: Ints) -> bool:

@@ -59,7 +59,7 @@ def similarity_of(queries: TextRows, candidates: TextRows) -> TextSimilarity:
 
 @dataclass(frozen=True)
 class TextPool:
-    """Rows of vectors of any form with equal ones collapsed: `Pool` says which; of other forms identical ones."""
+    """Rows of vectors of any form with equal ones collapsed; `Pool` says which dense rows are equal."""
 
     vectors: TextRows
     code: Ints  # [n] → distinct row

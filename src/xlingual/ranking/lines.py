@@ -33,6 +33,8 @@ class Lines:
 
     def take(self, chosen: np.ndarray | slice) -> Lines:
         """Return the chosen lines."""
+        if isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_:
+            chosen = np.flatnonzero(chosen)  # looked for once, not for each column
         return Lines(
             self.query[chosen],
             self.candidate[chosen],

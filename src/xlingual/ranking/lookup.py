@@ -13,7 +13,7 @@ def not_above(ordered: np.ndarray, start: Ints, size: Ints, limit: np.ndarray) -
     The binary search of all pairs and segments at once.
     """
     found = np.zeros(start.shape, dtype=np.int64)
-    step = 1 << (int(size.max()).bit_length() - 1)
+    step = 1 << int(size.max(initial=0)).bit_length() >> 1
     while step:
         probe = found + step
         inside = probe <= size

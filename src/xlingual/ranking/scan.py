@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Protocol, Self
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from xlingual.arrays import Floats, Ints
-from xlingual.ranking.similarity import Similarity
+from xlingual.ranking.similarity import ExactBlocks, Similarity
 
 TILE_BYTES = 1 << 25  # one float32 tile: 2048 × 4096
 _MANY = 256  # rows of a tile, as many as keep the product fast
@@ -288,13 +288,18 @@ def _tile(similarity: Similarity, rows: slice, columns: slice, room: _Room, *, a
     """Return one tile: screened, or with exact scores at once."""
     shape = (rows.stop - rows.start, columns.stop - columns.start)
 
-    def exactly() -> Floats:
-        return similarity.exact_block(rows, columns, room.of(shape, np.float64))
-
-    if at_once:
-        return Tile(exactly(), rows.start, columns.start, 0.0, similarity.exact)
+    block: Callable[[], Floats] | None = None
+    if isinstance(similarity, ExactBlocks):
+        block = partial(_exact_scores, similarity, rows, columns, room)
+    if at_once and block is not None:
+        return Tile(block(), rows.start, columns.start, 0.0, similarity.exact)
     scores = similarity.tile(rows, columns, room.of(shape, np.float32))
-    return Tile(scores, rows.start, columns.start, similarity.band, similarity.exact, block=exactly)
+    return Tile(scores, rows.start, columns.start, similarity.band, similarity.exact, block=block)
+
+
+def _exact_scores(similarity: ExactBlocks, rows: slice, columns: slice, room: _Room) -> Floats:
+    shape = (rows.stop - rows.start, columns.stop - columns.start)
+    return similarity.exact_block(rows, columns, room.of(shape, np.float64))
 
 
 class _Foresight:

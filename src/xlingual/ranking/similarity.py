@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator
 from functools import cached_property
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors, distinct_values
 from xlingual.errors import InputError
+from xlingual.ranking.shared_lists import SharedLists, shared_lists
 from xlingual.ranking.vectors import UnitVectors
 
 DECIMALS = 9
@@ -19,6 +20,7 @@ UNIT = 10.0**-DECIMALS  # keys are scores in this unit
 _GATHER = 256  # pairs decided at a time: two float64 blocks stay in the cache
 _HIGH, _WIDE = 128, 512  # queries and candidates decided at a time: their scores stay in the cache
 _COLUMNS = 4 * _GATHER  # candidates of a block multiplied at a time
+_BATCHED = 256  # vectors of small products made together
 _PROBE = 128  # rows and columns on which the screen's error is looked at beforehand
 _ROUNDING = 2.0**-53  # of a float64 number, relative
 _DENSE = 8  # when over one pair in so many of a block is asked for, one float64 product is cheaper
@@ -40,6 +42,11 @@ class Similarity(Protocol):
 
     def exact(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of pairs, int64 [p]: equal keys are ties."""
+
+
+@runtime_checkable
+class ExactBlocks(Protocol):
+    """A similarity that decides all pairs of a block sooner than one by one: for data with many ties."""
 
     def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
         """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
@@ -129,6 +136,8 @@ class Cosine:
         left, right = distinct_values(queries), distinct_values(candidates)
         if len(queries) * _DENSE > len(left) * len(right) and len(queries) > _GATHER:
             return self._by_product(queries, candidates, right)
+        if len(queries) > _GATHER and (lists := shared_lists(queries, candidates)) is not None:
+            return self._by_list(queries, candidates, lists)
         return self._by_pair(queries, candidates)
 
     def _by_pair(self, queries: Ints, candidates: Ints) -> Ints:
@@ -161,6 +170,18 @@ class Cosine:
                 queries[pairs],
                 candidates[pairs],
             )
+        return keys
+
+    def _by_list(self, queries: Ints, candidates: Ints, lists: SharedLists) -> Ints:
+        """Decide pairs of queries that share their candidates by small float64 products, to the same keys."""
+        keys = np.empty(len(queries), dtype=np.int64)
+        scale = self.queries.inverse_norms[queries] * self.candidates.inverse_norms[candidates]
+        for pairs in lists.batches(_BATCHED):
+            n, q, c = pairs.shape
+            left = self.queries.stored(queries[pairs[:, :, 0]].ravel()).reshape(n, q, -1)
+            right = self.candidates.stored(candidates[pairs[:, 0]].ravel()).reshape(n, c, -1)
+            scores, own = np.matmul(left, right.transpose(0, 2, 1)).ravel(), pairs.ravel()
+            keys[own] = self._settle(scores * scale[own], queries[own], candidates[own])
         return keys
 
     def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:

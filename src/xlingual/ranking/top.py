@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.ragged import groups
-from xlingual.ranking.exact_best import Hashes, at_most_kth, best_of
+from xlingual.ranking.exact_best import Hashes, at_most_kth, best_of, hash_of
 from xlingual.ranking.floors import EVERY_HASH, NOTHING, Floors
 from xlingual.ranking.lines import (
     FIELDS,
@@ -278,16 +278,16 @@ class Top:
         if not is_best_first(lines.query, lines.key):
             lines = lines.take(best_first(lines.query, lines.key))
         starts, size = groups(lines.query)
-        segment = np.repeat(np.arange(len(starts)), size)
         total = np.cumsum(lines.weight)
-        within = total - (total[starts] - lines.weight[starts])[segment]  # weight up to and with this line
-        short = np.bincount(segment, within < self.k).astype(np.int64)  # lines before the k-th
+        within = total - np.repeat(total[starts] - lines.weight[starts], size)  # weight up to and with a line
+        short = np.add.reduceat(within < self.k, starts, dtype=np.int64)  # lines before the k-th
         kth_line = starts + short
-        has_kth = kth_line < np.append(starts[1:], len(lines))
+        has_kth = short < size
         kth = np.where(has_kth, lines.key[np.minimum(kth_line, len(lines) - 1)], NOTHING)
-        exact = np.bincount(segment, ~lines.exact) == 0
+        exact = np.logical_and.reduceat(lines.exact, starts)
         least = self._floors.raise_to(lines.query[starts], kth, exact, slack)
-        return lines.take(lines.key >= least[segment])
+        kept = lines.key >= np.repeat(least, size)
+        return lines if kept.all() else lines.take(kept)
 
     def _crowded(self, lines: Lines) -> np.ndarray:
         """Return which lines belong to queries with so many lines that ties must be decided now."""
@@ -339,7 +339,7 @@ class Top:
 
     def _hashes(self, candidates: Ints) -> np.ndarray:
         """Return the hash of each candidate, by its number among all."""
-        return _hash(candidates + self.origin[1] + self._hashed_from, self.seed)
+        return hash_of(candidates + self.origin[1] + self._hashed_from, self.seed)
 
     def result(self) -> TopK:
         """Decide what the screen left open, and return the best of each query.
@@ -381,6 +381,8 @@ class Top:
         open_queries = np.zeros(self.shape[0], dtype=bool)
         open_queries[lines.query[near]] = True
         left = open_queries[lines.query]
+        if left.all():
+            return ranked(self._settled(lines, near), self.shape[0])
         settled = self._settled(lines.take(left), near[left])
         lines = Lines.joined([lines.take(~left), settled])
         return ranked(lines.take(np.argsort(lines.query, kind="stable")), self.shape[0])
@@ -393,15 +395,9 @@ class Top:
         lines = lines if capped is lines else self._pruned(capped, 0)
         equal = (np.diff(lines.query) == 0) & (np.diff(lines.key) == 0)
         tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+        if len(tied) == 0:
+            return lines
         order = np.arange(len(lines))
         level = np.cumsum(np.append(True, ~equal))[tied]
         order[tied] = tied[by_level(level, lines.candidate[tied])]
         return lines.take(order)
-
-
-def _hash(candidate: Ints, seed: int) -> np.ndarray:
-    """Return a well-mixed 64-bit hash of each number (the finaliser of splitmix64)."""
-    mixed = (candidate.astype(np.uint64) + np.uint64(seed + 1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))

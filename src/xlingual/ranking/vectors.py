@@ -109,6 +109,16 @@ class UnitVectors:
         cached = self._cached
         return self._normalised(start, stop) if cached is None else cached[start:stop]
 
+    def screened(self, index: Ints) -> Vectors:
+        """Return some rows as `take(index).screen` of all of them does, float32 [len(index), d]."""
+        made = self.__dict__.get("_cached")
+        return self.take(index).screen(0, len(index)) if made is None or not self._alike else made[index]
+
+    @cached_property
+    def _alike(self) -> bool:
+        """Whether all rows are scaled in one way, so that a row does not depend on those beside it."""
+        return self.raw.dtype != np.float32 or _in_float32(self.inverse_norms)
+
     @cached_property
     def _cached(self) -> Vectors | None:
         if len(self) * self.dim * 4 > CACHE_BYTES:
@@ -121,12 +131,17 @@ class UnitVectors:
             high = min(low + CHUNK, stop)
             scale = self.inverse_norms[low:high, None]
             block = self.raw[self.rows[low:high]]
-            if block.dtype != np.float32 or scale.max() > _LARGE or scale.min() < 1 / _LARGE:
+            if block.dtype != np.float32 or not _in_float32(scale):
                 block = block.astype(np.float64)  # float32 could overflow or lose digits
             np.multiply(
                 block, scale, out=out[low - start : high - start], dtype=block.dtype, casting="unsafe"
             )
         return out
+
+
+def _in_float32(scale: Floats) -> bool:
+    """Return whether vectors with these inverse lengths may be scaled in float32."""
+    return not len(scale) or bool(scale.max() <= _LARGE and scale.min() >= 1 / _LARGE)
 
 
 def _squares(block: Floats) -> Floats:

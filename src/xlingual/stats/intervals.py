@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, distinct_values, numbered
+from xlingual.arrays import Floats, Ints, numbered
 from xlingual.results import Interval
 
 LEVEL = 0.95
@@ -69,12 +70,13 @@ def interval(
     unequal size count for less: Carter, Schnepel and Steigerwald 2017). `counted_twice` is taken off the
     variance.
     """
-    var = max(variance(parts) - counted_twice, 0.0)
-    ways = [(way, part.weights) for part in parts for way in part.ways if _informative(way)]
+    known = [[_Way(way, part.weights) for way in part.ways] for part in parts]
+    var = max(_variance(parts, known) - counted_twice, 0.0)
+    ways = [way for each in known for way in each if way.informative]
+    clustered = bool(ways)
     if not ways:  # each query is a cluster
-        ways = [(np.arange(len(part.residuals)), part.weights) for part in parts]
-    clustered = any(_informative(way) for way, _ in ways)
-    count = min(effective_clusters(way, weights) for way, weights in ways)
+        ways = [_alone(part) for part in parts]
+    count = min(way.effective for way in ways)
     clustering = (
         f"{max(len(part.ways) for part in parts)}-way clusters" if clustered else "independent queries"
     )
@@ -115,13 +117,18 @@ def variance(parts: Sequence[ResidualPart]) -> float:
     98 %.) Small samples can push the sum below the truth, even below zero: the variance by one way of
     clustering alone is the least that is believed.
     """
-    joined = _labelled(parts)
-    weights = [part.weights for part in parts]
-    factor = small_sample_factor(
-        [(way, w) for (_, ways), w in zip(joined, weights, strict=True) for way in ways]
-    )
+    return _variance(parts, [[_Way(way, part.weights) for way in part.ways] for part in parts])
+
+
+def _variance(parts: Sequence[ResidualPart], known: Sequence[Sequence[_Way]]) -> float:
+    """Return the variance of parts; `known` are the ways of each."""
+    flat = [way for part, ways in zip(parts, known, strict=True) for way in ways or [_alone(part)]]
+    factor = _small_sample_factor(flat)
     if factor == 0:
         return 0.0
+    if len(flat) == 1:
+        return float(np.sum(_by_label(flat[0].codes, parts[0].residuals) ** 2)) * factor
+    joined = _labelled(parts)
     nodes: list[_Sum] = [(way, r) for r, ways in joined for way in ways[:1]]
     edges: list[_Sum] = []
     # for a difference only the first way, the queries' own clusters, means the same in both parts
@@ -145,10 +152,43 @@ def small_sample_factor(ways: Sequence[tuple[Ints, Floats | None]]) -> float:
     where a way has one cluster: then nothing is known. The residuals of large clusters are too small: they
     have pulled the mean towards themselves. With clusters of equal size G is their number.
     """
-    if not ways or min(len(distinct_values(way)) for way, _ in ways) < 2:
+    return _small_sample_factor([_Way(way, weights) for way, weights in ways])
+
+
+def _small_sample_factor(ways: Sequence[_Way]) -> float:
+    if not ways or min(way.clusters for way in ways) < 2:
         return 0.0
-    clusters = max(min(effective_clusters(way, weights) for way, weights in ways), 2.0)
+    clusters = max(min(way.effective for way in ways), 2.0)
     return clusters / (clusters - 1)
+
+
+class _Way:
+    """One way of clustering: codes [n] of the clusters of queries, and the queries' weights [n] or None."""
+
+    def __init__(self, codes: Ints, weights: Floats | None) -> None:
+        self.codes, self.weights = codes, weights
+        self.sizes = _by_label(codes)
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters there are."""
+        return len(self.sizes)
+
+    @property
+    def informative(self) -> bool:
+        """Whether any two queries share a cluster: otherwise these clusters add nothing."""
+        return self.clusters < len(self.codes)
+
+    @cached_property
+    def effective(self) -> float:
+        """How many clusters of equal size would be as informative."""
+        sizes = self.sizes if self.weights is None else _by_label(self.codes, self.weights)
+        return float(sizes.sum() ** 2 / np.sum(sizes**2))
+
+
+def _alone(part: ResidualPart) -> _Way:
+    """Return the way in which each query is a cluster."""
+    return _Way(np.arange(len(part.residuals)), part.weights)
 
 
 _Sum = tuple[Ints, Floats]  # labels [n] and residuals [n], to be summed by label
@@ -185,13 +225,7 @@ def effective_clusters(codes: Ints, weights: Floats | None = None) -> float:
 
     w_g is the number of queries of a cluster, or the sum of their `weights` [n].
     """
-    sizes = _by_label(codes, weights)
-    return float(sizes.sum() ** 2 / np.sum(sizes**2))
-
-
-def _informative(codes: Ints) -> bool:
-    """Return whether any two queries share a cluster: otherwise these clusters add nothing."""
-    return len(distinct_values(codes)) < len(codes)
+    return _Way(codes, weights).effective
 
 
 def wilson(p: float, variance: float, clusters: float, level: float) -> tuple[float, float]:

@@ -5,6 +5,7 @@ import pytest
 
 from xlingual.errors import InputError
 from xlingual.ranking import Cosine, Pool, UnitVectors, as_scores, counts, group_weights, pairs, top
+from xlingual.ranking.shared_lists import shared_lists
 
 
 def exact(a, b):
@@ -82,3 +83,35 @@ def test_the_best_by_hand():
     assert tied.ravel().tolist() == [2, 2, 1, 2, 2]
     by_group = top(similarity, 1, groups=np.array([0, 0, 0, 1, 1]))
     assert [group.candidate.tolist() for group in by_group] == [[1], [4]]
+
+
+@pytest.mark.parametrize("kind", ["plain", "whole", "zeros"])
+def test_pairs_of_queries_that_share_their_candidates_have_the_keys_of_single_pairs(kind):
+    rng = np.random.default_rng(7)
+    vectors = rng.standard_normal((500, 24)).astype(np.float32)
+    if kind == "whole":
+        vectors = np.rint(vectors)
+    elif kind == "zeros":
+        vectors[::9] = 0
+    similarity = Cosine(UnitVectors(vectors[:200]), UnitVectors(vectors[200:]))
+    lists = [np.sort(rng.choice(300, rng.integers(5, 11), replace=False)) for _ in range(20)]
+    of = rng.integers(0, 20, 200)
+    queries = np.repeat(np.arange(200), [len(lists[one]) for one in of])
+    candidates = np.concatenate([lists[one] for one in of])
+    assert shared_lists(queries, candidates) is not None
+    for order in (np.arange(len(queries)), rng.permutation(len(queries))):
+        found = similarity.exact(queries[order], candidates[order])
+        single = [int(similarity.exact(queries[i : i + 1], candidates[i : i + 1])[0]) for i in order]
+        np.testing.assert_array_equal(found, single)
+
+
+@pytest.mark.parametrize("lengths", [[1.0], [1.0, 0.0], [1.0, 1e-20], [1.0, 1e15]])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_chosen_unit_vectors_are_the_same_whatever_is_known_of_others(lengths, kind):
+    rng = np.random.default_rng(3)
+    raw = (rng.standard_normal((60, 33)) * rng.choice(lengths, 60)[:, None]).astype(kind)
+    unit, index = UnitVectors(raw), np.arange(5, 60, 7)
+    plain = UnitVectors(raw, index).screen(0, len(index))
+    np.testing.assert_array_equal(unit.screened(index), plain)
+    unit.screen(0, 60)
+    np.testing.assert_array_equal(unit.screened(index), plain)

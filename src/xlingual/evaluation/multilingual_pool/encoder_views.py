@@ -26,6 +26,7 @@ from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks, 
 from xlingual.evaluation.multilingual_pool.space import space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
 from xlingual.evaluation.multilingual_pool.views import View
+from xlingual.ranking import Cosine
 from xlingual.records import TargetCounts
 
 
@@ -83,7 +84,7 @@ def encoder_findings(
         _add_list_views(findings, choice, heads)
     if vectors is not None and choice.views & set(FROM_VECTORS):
         space = space_statistics(
-            *vectors,
+            *_as_ranked(ranked, vectors),
             question_language=pool.questions.language,
             candidate_language=pool.candidates.language,
             question_cluster=pool.questions.cluster,
@@ -97,6 +98,18 @@ def encoder_findings(
             findings.picture = picture(space, pair or most_apart(space))
             findings.views.append(findings.picture.view())
     return findings
+
+
+def _as_ranked(ranked: PassCounts, vectors: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return vectors of questions and candidates, with what the pass knows of them where it kept each row."""
+    similarity, columns = ranked.similarity, ranked.columns
+    if not isinstance(similarity, Cosine) or columns is None:
+        return vectors
+    place, candidates = columns.of, similarity.candidates
+    if len(candidates) < len(place):  # equal ones were one column
+        return similarity.queries, vectors[1]
+    in_order = (place == np.arange(len(place))).all()
+    return similarity.queries, candidates if in_order else candidates.take(place)
 
 
 def _add_list_views(findings: EncoderFindings, choice: Choice, heads: Heads) -> None:

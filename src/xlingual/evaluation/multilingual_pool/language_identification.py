@@ -8,6 +8,7 @@ English and Chinese; here it is done for all pairs of languages, and for all lan
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,6 +20,7 @@ from xlingual.evaluation.multilingual_pool.space import (
     MOST_LANGUAGES,
     Moments,
     SpaceStatistics,
+    upper_scatter,
 )
 from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.ranking import one_library_thread
@@ -82,8 +84,9 @@ def language_identification(space: SpaceStatistics) -> LanguageIdentification:
 def _identified(space: SpaceStatistics) -> LanguageIdentification:
     wanted = list(combinations(range(len(space.languages)), 2)) if space.by_language else []
     trained = [pair for pair in wanted if space.sizes[list(pair)].all()]
-    pairs = {pair: _pair_model(space, *pair) for pair in trained}
-    found = _tested(space, _joint_model(space), pairs)
+    room = np.zeros((space.frame.kept, space.frame.kept))
+    pairs = {pair: _pair_model(space, *pair, room) for pair in trained}
+    found = _tested(space, _joint_model(space, room), pairs)
     accuracy, chance, ci, notes = {}, {}, {}, {}
     between = ":" if any("-" in tag for tag in space.languages) else "-"
     if not space.by_language:
@@ -122,45 +125,47 @@ def _too_few(space: SpaceStatistics) -> str | None:
     return None
 
 
-def _pair_model(space: SpaceStatistics, one: int, other: int) -> _Model:
+def _pair_model(space: SpaceStatistics, one: int, other: int, room: Floats) -> _Model:
     """Return the model whose score is positive for the first language of a pair, negative for the second."""
     first, second = space.by_language[one], space.by_language[other]
-    both, target = first + second, (first.n - second.n) / (first.n + second.n)
-    right = first.total - second.total - both.total * target
-    weights = _ridge(both, right[:, None], space.frame.dim)
-    return _Model(weights, target - both.mean @ weights)
+    n, total = first.n + second.n, first.total + second.total
+    target = (first.n - second.n) / n
+    right = first.total - second.total - total * target
+    weights = _ridge([first, second], right[:, None], space.frame.dim, room)
+    return _Model(weights, target - total / n @ weights)
 
 
-def _joint_model(space: SpaceStatistics) -> _Model:
+def _joint_model(space: SpaceStatistics, room: Floats) -> _Model:
     """Return the model of all languages, one score for each."""
     shares = space.sizes / space.everything.n
     right = space.sums.T - np.outer(space.everything.total, shares)
-    weights = _ridge(space.everything, right, space.frame.dim)
+    weights = _ridge([space.everything], right, space.frame.dim, room)
     return _Model(weights, shares - space.everything.mean @ weights)
 
 
-def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
+def _ridge(parts: Sequence[Moments], right: Floats, dim: int, room: Floats) -> Floats:
     """Solve (scatter + penalty) w = right, [k, c], by Cholesky; zero where the vectors do not vary.
 
-    The penalty is RIDGE times the mean eigenvalue (trace/d). Rounding of float32 products stays far below it
-    (about 1e-7 of the mean eigenvalue for vectors spread evenly); should it not, the penalty grows tenfold.
+    The scatter is that of all parts, made in `room` [k, k]. The penalty is RIDGE times the mean eigenvalue
+    (trace/d). Rounding of float32 products stays far below it (about 1e-7 of the mean eigenvalue for vectors
+    spread evenly); should it not, the penalty grows tenfold.
     """
     from scipy.linalg.lapack import dpotrf, dpotrs
 
-    scatter = moments.scatter()
+    scatter = upper_scatter(parts, room)
     trace = float(np.trace(scatter))
     if not np.isfinite(trace):
         raise ValueError("vectors hold NaN or infinity")
-    if trace <= _NO_VARIANCE * moments.n:
+    if trace <= _NO_VARIANCE * sum(part.n for part in parts):
         return np.zeros_like(right)
     penalty = RIDGE * trace / dim
     while True:
         scatter.flat[:: len(scatter) + 1] += penalty
-        # in place; the matrix is symmetric, so that its transpose is only another layout
+        # in place: what is above the diagonal is below it in the transpose, which is only another layout
         factor, failed = dpotrf(scatter.T, lower=1, clean=0, overwrite_a=1)
         if not failed:
             break
-        scatter, penalty = moments.scatter(), penalty * 10
+        scatter, penalty = upper_scatter(parts, room), penalty * 10
     return np.asarray(dpotrs(factor, right, lower=1)[0])
 
 

@@ -78,8 +78,9 @@ def fairness(counts: PoolCounts, lines: Named) -> View:
     """Return PEER@20: do the languages stand equally high among irrelevant and among relevant candidates."""
     head = lines.first(CUT)
     width = len(counts.candidate_language)
-    answers = counts.question * width + counts.candidate
-    irrelevant = ~np.isin(head.question * width + head.candidate, answers)
+    answers = counts.question * width + counts.candidate  # ascending
+    listed = head.question * width + head.candidate
+    irrelevant = answers[np.minimum(np.searchsorted(answers, listed), len(answers) - 1)] != listed
     whole = counts.whole_pool()
     candidate = np.concatenate([counts.candidate, head.candidate[irrelevant]])
     found = peer(

@@ -44,6 +44,7 @@ class PassCounts:
     screened: int  # pairs scored in float32
     decided: int  # pairs scored in float64
     similarity: TextSimilarity | None = None  # of questions and columns; None of lists
+    columns: PoolColumns | None = None
 
 
 def one_pass(
@@ -96,7 +97,8 @@ def one_pass(
     found = None if heads is None else heads.result(similarity, ranker, adjustment)
     if adjustment is not None:
         adjustment = adjustment.take(candidates=columns.of)
-    return PassCounts(counts, found, adjustment, similarity.screened, similarity.decided, similarity)
+    work = similarity.screened, similarity.decided
+    return PassCounts(counts, found, adjustment, *work, similarity, columns)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -67,12 +68,17 @@ class RelevantRanks:
 
     def irrelevant_of(self, language: Ints) -> tuple[Ints, Ints]:
         """Return how many irrelevant candidates of the line's `language` [p] are above it, and tie."""
-        above, tied = self.above_of(language), self.tied_of(language)
-        for code in range(len(self.counts.languages)):
-            rows, chosen = np.flatnonzero(language == code), self.answer_language == code
-            above[rows] -= self.relevant_above(chosen, rows)
-            tied[rows] -= self.relevant_tied(chosen, rows)
-        return above, tied
+        before = self._before
+        start = before[self.start, language]
+        above = self.above_of(language) - (start - before[self.first, language])
+        return above, self.tied_of(language) - (before[self.stop, language] - start)
+
+    @cached_property
+    def _before(self) -> np.ndarray:
+        """How many lines before each, and in all, have answers of each language, int32 [p + 1, G]."""
+        found = np.zeros((len(self.line) + 1, len(self.counts.languages)), dtype=np.int32)
+        found[np.arange(1, len(found)), self.answer_language] = 1
+        return np.cumsum(found, axis=0, dtype=np.int32, out=found)
 
     def per_question(self, values: Floats, rows: Ints | None = None) -> Floats:
         """Return the mean of values per line (of the lines `rows`) for each question [n]; NaN for none."""

@@ -21,6 +21,7 @@ MOST_DIMENSIONS = 1024  # beyond, vectors are projected: bounds each Gram matrix
 MOST_LANGUAGES = 24  # beyond, pairs of languages are left out: bounds the Gram matrices to 200 MiB in all
 HELD_OUT = 3  # one cluster in so many is held out
 FEWEST_CLUSTERS = 3
+_SCATTER_ROWS = 32  # of a scatter matrix, made at a time
 BLOCK_ROWS = 2048  # rows multiplied at a time
 _VECTORS, _SPLIT = "embedding space", "language identification"  # names of random streams
 
@@ -83,24 +84,47 @@ class Moments:
         scatter: Floats = np.outer(self.total, self.mean)
         return np.subtract(self.gram, scatter, out=scatter)
 
+    def add(self, other: Moments) -> Moments:
+        """Return the sum with others, as `+` does; it takes over the arrays of this one."""
+        self.total[...] += other.total
+        self.gram[...] += other.gram
+        return Moments(self.n + other.n, self.total, self.gram, self.squares + other.squares)
+
+
+def upper_scatter(parts: Sequence[Moments], out: Floats) -> Floats:
+    """Write the scatter of all parts together on and above the diagonal of `out` [k, k], and return it.
+
+    The same numbers as `scatter` of their sum, made by blocks of rows that stay in the cache.
+    """
+    n, total = sum(part.n for part in parts), sum((part.total for part in parts[1:]), parts[0].total)
+    mean = total / max(n, 1)
+    for start in range(0, len(out), _SCATTER_ROWS):
+        block = slice(start, start + _SCATTER_ROWS), slice(start, None)
+        gram: Floats = parts[0].gram[block]
+        for part in parts[1:]:
+            gram = gram + part.gram[block]
+        np.subtract(gram, np.outer(total[block[0]], mean[start:]), out=out[block])
+    return out
+
 
 def moments_of(frame: Coordinates, blocks: Iterable[Block]) -> Moments:
     """Return the moments of the blocks: float32 products, summed over blocks in float64."""
     n, squares = 0, 0.0
-    total, gram = np.zeros(frame.kept), np.zeros((frame.kept, frame.kept))
+    total, gram = np.zeros(frame.kept), None
     for block, own_squares, _ in blocks:
         n += len(block)
         squares += own_squares
         total += block.sum(axis=0, dtype=np.float64)
-        gram += block.T @ block
-    return Moments(n, total, gram, squares)
+        own = block.T @ block
+        gram = own.astype(np.float64) if gram is None else np.add(gram, own, out=gram)
+    return Moments(n, total, np.zeros((frame.kept, frame.kept)) if gram is None else gram, squares)
 
 
 @dataclass(frozen=True, eq=False)
 class PoolSide:
-    """The vectors of one role: raw [n, d], with language and cluster of each; `held_out` [n] is the test."""
+    """The vectors of one role [n, d], with language and cluster of each; `held_out` [n] is the test."""
 
-    raw: np.ndarray
+    vectors: UnitVectors
     language: Ints
     cluster: Ints
     held_out: np.ndarray
@@ -141,8 +165,8 @@ class SpaceStatistics:
 
 
 def space_statistics(
-    questions: np.ndarray,
-    candidates: np.ndarray,
+    questions: np.ndarray | UnitVectors,
+    candidates: np.ndarray | UnitVectors,
     *,
     question_language: Ints,
     candidate_language: Ints,
@@ -154,8 +178,8 @@ def space_statistics(
     """Sum the training vectors of each language: two thirds of the clusters, chosen by the seed.
 
     Vectors [n, d] and [m, d] may be of any length and floating type; they are scaled to unit length by blocks
-    (zero stays zero). Languages are indices into `languages`; clusters are codes that mean the same for
-    questions and candidates.
+    (zero stays zero), or come as `UnitVectors`. Languages are indices into `languages`; clusters are codes
+    that mean the same for questions and candidates.
 
     With more dimensions than vectors, or than `MOST_DIMENSIONS`, all is done on the span of at most
     `MOST_DIMENSIONS` vectors drawn evenly from all of them (without their languages). That is exact where
@@ -165,15 +189,18 @@ def space_statistics(
         ValueError: questions and candidates differ in dimensions, or a column has another length.
 
     """
-    if questions.shape[1] != candidates.shape[1]:
-        raise ValueError(f"questions have {questions.shape[1]} dimensions, candidates {candidates.shape[1]}")
+    of_questions, of_candidates = (
+        given if isinstance(given, UnitVectors) else UnitVectors(given) for given in (questions, candidates)
+    )
+    if of_questions.dim != of_candidates.dim:
+        raise ValueError(f"questions have {of_questions.dim} dimensions, candidates {of_candidates.dim}")
     clusters = np.unique(np.concatenate([question_cluster, candidate_cluster]))
     test_clusters = clusters[:0]
     if len(clusters) >= FEWEST_CLUSTERS:
         test_clusters = stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT]
     sides = (
-        _side(questions, question_language, question_cluster, test_clusters),
-        _side(candidates, candidate_language, candidate_cluster, test_clusters),
+        _side(of_questions, question_language, question_cluster, test_clusters),
+        _side(of_candidates, candidate_language, candidate_cluster, test_clusters),
     )
     with one_library_thread():  # the number of threads must not change the rounding of products
         return _summed(sides, tuple(languages), len(clusters), seed)
@@ -190,7 +217,7 @@ def _summed(
     for code in range(len(languages)):
         found = moments_of(frame, (b for side in sides for b in _blocks(side, frame, code, False)))
         sizes[code], sums[code] = found.n, found.total
-        everything = everything + found
+        everything = everything.add(found)
         if len(languages) <= MOST_LANGUAGES:
             by_language.append(found)
     return SpaceStatistics(
@@ -198,20 +225,20 @@ def _summed(
     )
 
 
-def _side(raw: np.ndarray, language: Ints, cluster: Ints, test_clusters: Ints) -> PoolSide:
-    if not len(raw) == len(language) == len(cluster):
-        raise ValueError(f"{len(raw)} vectors, {len(language)} languages, {len(cluster)} clusters")
-    return PoolSide(raw, language, cluster, np.isin(cluster, test_clusters))
+def _side(vectors: UnitVectors, language: Ints, cluster: Ints, test_clusters: Ints) -> PoolSide:
+    if not len(vectors) == len(language) == len(cluster):
+        raise ValueError(f"{len(vectors)} vectors, {len(language)} languages, {len(cluster)} clusters")
+    return PoolSide(vectors, language, cluster, np.isin(cluster, test_clusters))
 
 
 def _frame(sides: tuple[PoolSide, PoolSide], seed: int) -> Coordinates:
     """Return where the coordinates start and, for many dimensions, the directions that are kept."""
-    sizes = [len(side.raw) for side in sides]
-    dim = sides[0].raw.shape[1]
+    sizes = [len(side.vectors) for side in sides]
+    dim = sides[0].vectors.dim
     size = min(sum(sizes), MOST_DIMENSIONS)
     drawn = np.sort(stream(seed, _VECTORS).choice(sum(sizes), size, replace=False))
     rows = (drawn[drawn < sizes[0]], drawn[drawn >= sizes[0]] - sizes[0])
-    parts = [UnitVectors(side.raw, own).screen(0, len(own)) for side, own in zip(sides, rows, strict=True)]
+    parts = [side.vectors.screened(own) for side, own in zip(sides, rows, strict=True)]
     sample = np.concatenate(parts).astype(np.float64)
     centre = sample.mean(axis=0) if size else np.zeros(dim)
     if dim <= size or size == 0:
@@ -223,4 +250,4 @@ def _blocks(side: PoolSide, frame: Coordinates, language: int, held_out: bool) -
     rows = side.rows(language, held_out)
     for start in range(0, len(rows), BLOCK_ROWS):
         own = rows[start : start + BLOCK_ROWS]
-        yield (*frame.coordinates(UnitVectors(side.raw, own).screen(0, len(own))), side.cluster[own])
+        yield (*frame.coordinates(side.vectors.screened(own)), side.cluster[own])

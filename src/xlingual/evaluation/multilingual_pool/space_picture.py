@@ -13,7 +13,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.evaluation.multilingual_pool.space import PoolSide, SpaceStatistics
 from xlingual.evaluation.multilingual_pool.views import View
-from xlingual.ranking import UnitVectors, one_library_thread
+from xlingual.ranking import one_library_thread
 from xlingual.results.views import SpaceAxes
 from xlingual.streams import stream
 
@@ -88,7 +88,7 @@ def picture(space: SpaceStatistics, pair: tuple[str, str], points: int = MOST_PO
     for role, side in enumerate(space.sides):
         for code, name in zip(codes, pair, strict=True):
             rows = _sample(side, code, points, stream(space.seed, f"picture {ROLES[role]} {name}"))
-            unit = UnitVectors(side.raw, rows).screen(0, len(rows))
+            unit = side.vectors.screened(rows)
             at: Floats = (space.frame.coordinates(unit)[0].astype(np.float64) - mean) @ axes
             labels = (np.full(len(rows), label, dtype=np.int64) for label in (role, code))
             found.append((*labels, rows, at))
