@@ -21,6 +21,7 @@ from xlingual.ranking.scan import Around, Reduction, Tile
 from xlingual.ranking.similarity import UNIT, Similarity
 
 ROUNDING = 2.0**-24  # of a float32 number, relative
+_MOST = 2.0**50 * UNIT  # of scores whose keys are told apart in float64
 _BLOCK = 1 << 18  # scores changed at a time: they stay in the cache
 Sides: TypeAlias = "tuple[Any, ...]"  # arrays of numpy or tensors of torch, of queries or of candidates
 
@@ -59,7 +60,10 @@ class Adjustment(ABC):
 
     @abstractmethod
     def rounding(self, largest: float, rows: Sides, columns: Sides) -> Any:  # noqa: ANN401
-        """Return how far the arithmetic of `screened` may be off, for similarities of at most `largest`."""
+        """Return how far the arithmetic of `screened` may be off, for similarities of at most `largest`.
+
+        It is four roundings of a number that no adjusted score is above.
+        """
 
     def keys(self, keys: Ints, query: Ints, candidate: Ints) -> Ints:
         """Return the keys of pairs (query[i], candidate[i]), whose similarity has the keys given."""
@@ -111,17 +115,19 @@ class Adjustment(ABC):
         The band is twice the error of two scores that are compared, and of the limit in float32 that one of
         them becomes; keys are rounded before and, where scores are not whole numbers of them, afterwards.
         """
-        if tile.is_exact:
-            return replace(tile, scores=self._exact_scores(tile), exact=partial(self._exact_of, tile.exact))
         height, width = tile.scores.shape
         sides = self._floats
         rows = tuple(None if side is None else side[tile.row : tile.row + height, None] for side in sides[0])
         columns = tuple(
             None if side is None else side[tile.column : tile.column + width] for side in sides[1]
         )
+        rounding = float(self.rounding(tile.largest, rows, columns))
+        told_apart = rounding < 4 * ROUNDING * _MOST  # by exact scores, as they are by keys
+        if tile.is_exact and told_apart:
+            return replace(tile, scores=self._exact_scores(tile), exact=partial(self._exact_of, tile.exact))
         slope = float(self.slope(tile.scores, tile.band, rows, columns))
         keys = 2 * UNIT if self.wide else 0.0
-        band = slope * (tile.band + keys) + keys + 3 * float(self.rounding(tile.largest, rows, columns))
+        band = slope * (tile.band + keys) + keys + 3 * rounding
         scores = np.empty((height, width), dtype=np.float32)
         functions, step = numpy_functions() if self.wide else None, max(1, _BLOCK // width)
         for start in range(0, height, step):
@@ -130,7 +136,7 @@ class Adjustment(ABC):
             scores[part] = self.screened(tile.scores[part], own, columns, functions)
         return Tile(
             *(scores, tile.row, tile.column, band, partial(self._exact_of, tile.exact)),
-            block=None if tile.block is None else lambda: self._exact_scores(tile.decided),
+            block=None if tile.block is None or not told_apart else lambda: self._exact_scores(tile.decided),
         )
 
     def _exact_of(self, exact: Callable[[Ints, Ints], Ints], query: Ints, candidate: Ints) -> Ints:
