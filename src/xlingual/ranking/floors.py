@@ -17,8 +17,9 @@ EVERY_HASH = np.iinfo(np.uint64).max
 class Floors:
     """For each of n queries a key that k candidates reach: what is below it is not among the k best.
 
-    `exact` says whether the key is, or within half a band. Where more candidates tie with it than are listed,
-    `last_hash` is the largest hash of those: candidates of larger ones are counted alone.
+    `exact` says whether the key is exact; one that is not may be off by half a band. Where more candidates
+    tie with an exact key than are listed, `last_hash` is the largest hash of the listed ones: ties of a
+    larger hash are counted and not listed.
     """
 
     key: Ints  # [n], NOTHING where k were not seen
@@ -27,11 +28,11 @@ class Floors:
 
     @classmethod
     def none(cls, n: int) -> Floors:
-        """Return that of n queries of which nothing is known."""
+        """Return the floors of n queries of which nothing is known."""
         return cls(np.full(n, NOTHING), np.zeros(n, dtype=bool), np.full(n, EVERY_HASH))
 
     def of(self, rows: slice) -> Floors:
-        """Return a copy of that of some queries."""
+        """Return a copy of the floors of some queries."""
         return Floors(self.key[rows].copy(), self.exact[rows].copy(), self.last_hash[rows].copy())
 
     def only_exact(self) -> Floors:
@@ -41,16 +42,17 @@ class Floors:
     def scores(self, rows: Ints, slack: int, *, exact: bool) -> Floats:
         """Return the score below which a pair is out, for each row, −inf where nothing is known.
 
-        `slack` is a band in units, `exact` whether scores that are compared have none.
+        `slack` is a band in units; `exact` says whether the scores that are compared are exact.
         """
         key = self.key[rows]
         below = np.where(self.exact[rows] & exact, 0, slack)
         return np.where(key == NOTHING, -np.inf, (key - below) * UNIT)
 
     def raise_to(self, rows: Ints, kth: Ints, exact: np.ndarray, slack: int) -> Ints:
-        """Take in the k-th best key of some queries, NOTHING where there is none; return the least key kept.
+        """Take in the k-th best key of some queries, NOTHING where there is none; return the least to keep.
 
-        `exact` says whether all that is kept of a query is. A key that is not gives way to the next.
+        `exact` says whether all lines of a query are exact. A key that is known inexactly is replaced by the
+        next one, even by a lower one.
         """
         key, known = self.key[rows], self.exact[rows]
         better = (kth > key) | ((kth > NOTHING) & ~known)

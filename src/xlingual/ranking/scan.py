@@ -305,7 +305,8 @@ def _exact_scores(similarity: ExactBlocks, rows: slice, columns: slice, room: _R
 class _Foresight:
     """Guesses which tiles will leave so much open that their scores are made exact at once.
 
-    After each one that did, twice as many are taken to be like it, up to 16; answers do not depend on it.
+    After each one that did, twice as many are taken to be like it, up to 16; answers do not depend on it. So
+    threads share it without a lock.
     """
 
     def __init__(self) -> None:

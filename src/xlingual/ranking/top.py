@@ -307,12 +307,9 @@ class Top:
 
         `certain` says whether the key of a line is exact and the order of its query's k best is known.
         """
-        last = (lines.key == self._floors.key[lines.query]) & certain
-        among_others = lines.candidate == OTHERS
-        n_listed, n_others = (
-            np.bincount(lines.query[last & kind], minlength=self.shape[0])
-            for kind in (~among_others, among_others)
-        )
+        last, others = (lines.key == self._floors.key[lines.query]) & certain, lines.candidate == OTHERS
+        n_others = np.bincount(lines.query[last & others], minlength=self.shape[0])
+        n_listed = np.bincount(lines.query[last], minlength=self.shape[0]) - n_others
         over = last & ((n_listed > self.cap) | (n_others > 1))[lines.query]
         if not over.any():
             return lines
@@ -328,14 +325,14 @@ class Top:
         dropped = np.bincount(tied.query, tied.weight, self.shape[0]) - np.bincount(
             kept.query, kept.weight, self.shape[0]
         )
-        others = Lines(
+        counted = Lines(
             queries,
             np.full(len(queries), OTHERS),
             self._floors.key[queries],
             dropped[queries].astype(np.int64),
             np.ones(len(queries), dtype=bool),
         )
-        return Lines.joined([lines.take(~over), kept, others.take(others.weight > 0)])
+        return Lines.joined([lines.take(~over), kept, counted.take(counted.weight > 0)])
 
     def _hashes(self, candidates: Ints) -> np.ndarray:
         """Return the hash of each candidate, by its number among all."""
