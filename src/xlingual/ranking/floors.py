@@ -35,6 +35,14 @@ class Floors:
         """Return a copy of the floors of some queries."""
         return Floors(self.key[rows].copy(), self.exact[rows].copy(), self.last_hash[rows].copy())
 
+    def take_over(self, first: int, other: Floors) -> None:
+        """Take in what is known of queries from `first` on, where it is more than is known here."""
+        rows = slice(first, first + len(other.key))
+        better = other.key > self.key[rows]
+        for name in ("key", "exact", "last_hash"):
+            own = getattr(self, name)[rows]
+            own[better] = getattr(other, name)[better]
+
     def only_exact(self) -> Floors:
         """Return the same without the keys that are not exact."""
         return Floors(np.where(self.exact, self.key, NOTHING), self.exact, self.last_hash)

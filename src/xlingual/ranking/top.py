@@ -211,10 +211,7 @@ class Top:
         self._take_in([self.lines, lines])
 
     def _limits(self, scores: np.ndarray, rows: Ints, band: float) -> tuple[Floats, Ints]:
-        """Return the score below which a pair is out, for each row, and the rows that have a pair above.
-
-        `band` is that of the scores; the k-th best so far may come from others.
-        """
+        """Return the score below which a pair is out, for each row, and the rows that have a pair above."""
         limit = self._floors.scores(rows, self._slack, exact=band == 0.0)
         unknown = np.isneginf(limit)
         if self.k > 1 and scores.shape[1] >= self.k and unknown.all():  # each row has scores above its limit
@@ -230,12 +227,13 @@ class Top:
         """Take in what others saw of other pairs."""
         for other in others:
             refuse_others(self._offset(other)[0], other.shape[0], self.shape[0])
+            self._floors.take_over(self._offset(other)[0], other._floors)
             self._slack = max(self._slack, other._slack)
             if other._decide is not None:
                 self._decide = self._from_here(other)
         moved = [other.lines.moved(*self._offset(other)) for other in others]
         tables = [table for table in (self.lines, *moved) if len(table)]
-        if all(a.query[-1] < b.query[0] for a, b in pairwise(tables)):  # each query is in one of them
+        if all(a.query.max() < b.query.min() for a, b in pairwise(tables)):  # each query is in one of them
             self.lines = Lines.joined(tables) if tables else self.lines
         else:
             self._take_in(tables)
