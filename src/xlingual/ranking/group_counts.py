@@ -157,10 +157,8 @@ class GroupCounts:
             start, stop = np.searchsorted(self.query, (block.row, block.row + len(block.scores))).tolist()
             if start == stop:
                 continue
-            pairs, own = (
-                slice(start, stop),
-                (counted[0][start - first : stop - first], counted[1][start - first : stop - first]),
-            )
+            pairs, part = slice(start, stop), slice(start - first, stop - first)
+            own = counted[0][part], counted[1][part]
             if block.is_exact:
                 self._count_exact(block, segments, pairs, own)
             elif not self._count(block, segments, pairs, own):

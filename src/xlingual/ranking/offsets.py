@@ -134,10 +134,8 @@ class Adjustment(ABC):
             part = slice(start, min(start + step, height))
             own = tuple(None if side is None else side[part] for side in rows)
             scores[part] = self.screened(tile.scores[part], own, columns, functions)
-        return Tile(
-            *(scores, tile.row, tile.column, band, partial(self._exact_of, tile.exact)),
-            block=None if tile.block is None or not told_apart else lambda: self._exact_scores(tile.decided),
-        )
+        block = (lambda: self._exact_scores(tile.decided)) if told_apart and tile.block is not None else None
+        return Tile(scores, tile.row, tile.column, band, partial(self._exact_of, tile.exact), block)
 
     def _exact_of(self, exact: Callable[[Ints, Ints], Ints], query: Ints, candidate: Ints) -> Ints:
         """Return the exact keys of pairs, from the way to those of the similarity."""

@@ -58,10 +58,8 @@ class Tile:
     def transposed(self) -> Tile:
         """The same tile with queries and candidates exchanged."""
         exact = self.exact  # alone, so that who keeps it does not keep the scores
-        return Tile(
-            *(self.scores.T, self.column, self.row, self.band, lambda q, c: exact(c, q)),
-            block=None if self.block is None else lambda: self.decided.scores.T,
-        )
+        block = None if self.block is None else lambda: self.decided.scores.T
+        return Tile(self.scores.T, self.column, self.row, self.band, lambda q, c: exact(c, q), block)
 
     @cached_property
     def largest(self) -> float:
@@ -90,10 +88,8 @@ class Tile:
 
     def rows(self, part: slice) -> Tile:
         """Return some rows of the tile."""
-        return Tile(
-            *(self.scores[part], self.row + part.start, self.column, self.band, self.exact),
-            block=None if self.block is None else lambda: self.decided.scores[part],
-        )
+        block = None if self.block is None else lambda: self.decided.scores[part]
+        return Tile(self.scores[part], self.row + part.start, self.column, self.band, self.exact, block)
 
 
 class Part(Protocol):

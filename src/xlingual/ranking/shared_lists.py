@@ -24,9 +24,7 @@ class SharedLists:
 
     start: Ints  # the first pair
     size: Ints  # pairs
-    queries: (
-        Ints  # [l] how many lists from this one on are equal to it, where it is the first of them; else 0
-    )
+    queries: Ints  # how many lists, from the first of equal ones on, are equal to it; 0 for the others
 
     def batches(self, most: int) -> Iterator[Ints]:
         """Yield the pairs [blocks, q, c] of blocks of one shape, with about `most` vectors at a time."""
