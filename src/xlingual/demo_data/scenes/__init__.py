@@ -7,14 +7,14 @@ other: for demonstrations, tests and benchmarks of any size, without a download.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xlingual.demo_data.draws import stream
 from xlingual.demo_data.folder import check_request, write_items
 from xlingual.demo_data.scenes.image import paint
 from xlingual.demo_data.scenes.languages import GRAMMARS
-from xlingual.demo_data.scenes.mentions import choose_mentions
+from xlingual.demo_data.scenes.mentions import all_mentions, choose_mentions
 from xlingual.demo_data.scenes.scene import Scene, draw_scene
 from xlingual.errors import InputError
 
@@ -28,6 +28,8 @@ class SceneItem:
     id: str
     split: str  # "train" or "test"
     texts: dict[str, str]  # by language; where it has several, by "en_1", "en_2" …
+    titles: dict[str, str]  # by language
+    bodies: dict[str, str]  # by language; the title in other words and with all details
     scene: Scene
     size: int
 
@@ -39,7 +41,8 @@ class SceneItem:
     @property
     def cells(self) -> dict[str, str | None]:
         """The row of the manifest."""
-        texts = {f"text_{language}": text for language, text in self.texts.items()}
+        columns = {"text": self.texts, "title": self.titles, "body": self.bodies}
+        texts = {f"{column}_{key}": text for column, row in columns.items() for key, text in row.items()}
         return {"id": self.id, "split": self.split, "image": f"images/{self.id}.png", **texts}
 
 
@@ -52,6 +55,8 @@ def scene_rows(
     neither on `n` nor on the other languages asked for. The first round(n · train) items are for training;
     as every item is drawn in the same way, that is as good as a random division. With `texts` several
     describers of each language describe every scene, independently; the first one says the same as alone.
+    Title and body of a language are of two further describers: the title leaves the background and, like a
+    text, other things out, and the body leaves out nothing.
 
     Raise InputError, at once, where an argument is not what it must be.
     """
@@ -64,7 +69,7 @@ def scene_rows(
         raise InputError(f"scenes: train is {train}: give the share of training items, from 0 to 1")
     if texts < 1:
         raise InputError(f"scenes: texts is {texts}: make at least 1 description in each language")
-    return _items(n, _columns(languages, texts), seed, round(n * train), size)
+    return _items(n, languages, _columns(languages, texts), seed, round(n * train), size)
 
 
 def write_scenes(
@@ -80,14 +85,16 @@ def write_scenes(
 ) -> Path:
     """Write n items into the folder `out` and return the path of its manifest.
 
-    The manifest has the columns id, split, image (path relative to the folder) and text_<language>, or
-    text_<language>_<number> where a language has several `texts`. It is written last, and an older one is
-    removed first. `progress` is called after each item with the number of items written so far.
+    The manifest has the columns id, split, image (path relative to the folder), text_<language>, or
+    text_<language>_<number> where a language has several `texts`, title_<language> and body_<language>. It
+    is written last, and an older one is removed first. `progress` is called after each item with the number
+    of items written so far.
 
     Raise InputError where an argument is not what it must be or the folder cannot be made.
     """
     items = scene_rows(n, languages, seed, train=train, size=size, texts=texts)
-    columns = ("id", "split", "image", *(f"text_{column}" for column in _columns(languages, texts)))
+    described = [f"{field}_{language}" for field in ("title", "body") for language in languages]
+    columns = ("id", "split", "image", *(f"text_{key}" for key in _columns(languages, texts)), *described)
     return write_items(out, items, columns, progress)
 
 
@@ -103,23 +110,32 @@ def _columns(languages: Sequence[str], texts: int) -> dict[str, tuple[str, str]]
 
 
 def _items(
-    n: int, columns: Mapping[str, tuple[str, str]], seed: int, training: int, size: int
+    n: int,
+    languages: Sequence[str],
+    columns: Mapping[str, tuple[str, str]],
+    seed: int,
+    training: int,
+    size: int,
 ) -> Iterator[SceneItem]:
     for index in range(n):
         scene = draw_scene(stream(seed, "scene", index))
+        texts = {}
+        for column, (language, name) in columns.items():
+            rng = stream(seed, name, index)
+            texts[column] = GRAMMARS[language].describe(choose_mentions(scene, rng), rng)
+        titles, bodies = {}, {}
+        for language in languages:
+            rng = stream(seed, f"title-{language}", index)
+            mentions = replace(choose_mentions(scene, rng), background=None)
+            titles[language] = GRAMMARS[language].describe(mentions, rng)
+            rng = stream(seed, f"body-{language}", index)
+            bodies[language] = GRAMMARS[language].describe(all_mentions(scene, rng), rng)
         yield SceneItem(
             id=f"scene-{index:06d}",
             split="train" if index < training else "test",
-            texts={
-                column: _describe(scene, language, name, seed, index)
-                for column, (language, name) in columns.items()
-            },
+            texts=texts,
+            titles=titles,
+            bodies=bodies,
             scene=scene,
             size=size,
         )
-
-
-def _describe(scene: Scene, language: str, name: str, seed: int, index: int) -> str:
-    """Return the description of item `index` in one language, from its describer's own stream."""
-    rng = stream(seed, name, index)
-    return GRAMMARS[language].describe(choose_mentions(scene, rng), rng)

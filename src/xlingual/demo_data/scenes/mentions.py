@@ -54,6 +54,22 @@ def choose_mentions(scene: Scene, rng: Draws) -> Mentions:
     return Mentions(groups, scene.background if chance(rng, SAY["background"]) else None)
 
 
+def all_mentions(scene: Scene, rng: Draws) -> Mentions:
+    """Say everything of every group, in random order, and the background."""
+    groups = (
+        Mention(
+            kind=group.kind,
+            count=group.count,
+            colour=group.colour,
+            size=group.size,
+            pattern=group.pattern,
+            position=group.position,
+        )
+        for group in shuffled(rng, scene.groups)
+    )
+    return Mentions(tuple(groups), scene.background)
+
+
 def _mention(group: ObjectGroup, rng: Draws) -> Mention:
     mention = Mention(
         kind=group.kind,

@@ -1,6 +1,8 @@
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from xlingual.data.manifest import Manifest
 from xlingual.demo_data.scenes import LANGUAGES, scene_rows, write_scenes
 from xlingual.errors import InputError
 
@@ -22,7 +24,7 @@ FROZEN = {
 
 
 def _row(item):
-    return item.id, item.texts, item.image
+    return item.cells, item.image
 
 
 def test_the_same_seed_gives_the_same_items():
@@ -38,9 +40,11 @@ def test_other_seeds_give_other_items():
 
 
 def test_an_item_depends_neither_on_n_nor_on_the_other_languages():
-    few, many = list(scene_rows(4, ["de"], 2)), list(scene_rows(9, ["ru", "de", "en"], 2))
+    few = list(scene_rows(4, ["de"], 2, train=0))
+    many = list(scene_rows(9, ["ru", "de", "en"], 2, train=0))
     for a, b in zip(few, many[:4], strict=True):
-        assert (a.id, a.texts["de"], a.image) == (b.id, b.texts["de"], b.image)
+        assert a.image == b.image
+        assert a.cells.items() <= b.cells.items()
 
 
 def test_items_are_what_they_always_were():
@@ -48,6 +52,33 @@ def test_items_are_what_they_always_were():
     item = list(scene_rows(2, LANGUAGES, seed=0))[1]
     assert item.id == "scene-000001"
     assert item.texts == FROZEN
+
+
+def test_the_body_says_what_the_title_says_and_more():
+    item = list(scene_rows(2, ["en", "de"], seed=0))[1]
+    assert item.titles["en"] == (
+        "There is a brown star in the centre. At the top you can see three yellow checked moons."
+    )
+    assert item.bodies["en"] == (
+        "The background is dark blue. There are three medium-sized yellow chequered crescent moons at the "
+        "top. In the centre, a big brown plain star."
+    )
+    rows = list(scene_rows(300, ["en", "de"]))
+    for language in ("en", "de"):
+        assert len({row.titles[language] for row in rows}) > 290
+        assert all(row.titles[language] != row.bodies[language] for row in rows)
+
+
+def test_titles_and_bodies_are_fields_of_the_texts_of_their_language(tmp_path):
+    items = list(scene_rows(5, ["en", "de"]))
+    manifest = Manifest.read(write_scenes(tmp_path, n=5, languages=["en", "de"], texts=2))
+    texts = manifest.texts(np.arange(len(manifest)))
+    for i, language in enumerate(texts.language):
+        item = items[i // 4]
+        assert (texts.fields["title"][i], texts.fields["body"][i]) == (
+            item.titles[language],
+            item.bodies[language],
+        )
 
 
 @pytest.mark.parametrize(("n", "train", "expected"), [(10, 0.5, 5), (7, 0.3, 2), (3, 0.0, 0), (4, 1.0, 4)])
@@ -91,7 +122,8 @@ def test_write_scenes_writes_a_wide_manifest_and_its_images(tmp_path):
     assert manifest == tmp_path / "a" / "b" / "manifest.parquet"
     assert seen == [1, 2, 3, 4, 5, 6]
     rows = pq.read_table(manifest).to_pylist()
-    assert list(rows[0]) == ["id", "split", "image", "text_ja", "text_en"]
+    described = ["text_ja", "text_en", "title_ja", "title_en", "body_ja", "body_en"]
+    assert list(rows[0]) == ["id", "split", "image", *described]
     for row, item in zip(rows, scene_rows(6, ["en", "ja"], 8), strict=True):
         assert (row["id"], row["split"]) == (item.id, item.split)
         assert {"ja": row["text_ja"], "en": row["text_en"]} == item.texts
@@ -147,6 +179,7 @@ def test_several_describers_of_a_language_are_independent_and_the_first_is_the_o
         assert two.image == one.image
     assert sum(two.texts["en_1"] == two.texts["en_2"] for two in both) < 5
     path = write_scenes(tmp_path, n=3, languages=["en"], texts=2, size=16)
-    assert pq.read_table(path).column_names == ["id", "split", "image", "text_en_1", "text_en_2"]
+    texts = ["text_en_1", "text_en_2", "title_en", "body_en"]
+    assert pq.read_table(path).column_names == ["id", "split", "image", *texts]
     with pytest.raises(InputError, match="texts is 0: make at least 1 description"):
         scene_rows(3, ["en"], texts=0)
