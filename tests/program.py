@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -121,9 +121,29 @@ def _says(value: Mapping[str, Any], name: str) -> bool:
 
 def command(*words: str | Path) -> Outcome:
     """Run a command line in this process, without the word xlingual."""
-    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+    streams = [TextIOWrapper(BytesIO(), encoding="utf-8") for _ in range(2)]
+    with redirect_stdout(streams[0]) as out, redirect_stderr(streams[1]) as err:
         code = run([str(word) for word in words])
-    return Outcome(code, out.getvalue(), err.getvalue())
+    for stream in streams:
+        stream.seek(0)
+    return Outcome(code, out.read(), err.read())
+
+
+def words_of(options: Mapping[str, Any]) -> list[str]:
+    """Return options as words: a list repeats its option, True is a switch, None and False are left out."""
+    words = []
+    for name, value in options.items():
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if each is not None and each is not False:
+                words += [f"--{name.replace('_', '-')}", *([] if each is True else [str(each)])]
+    return words
+
+
+def answer(verb: str, *words: str | Path, code: int = 0, **options: Any) -> Any:
+    """Return what a command line prints as JSON; its exit code must be `code`."""
+    outcome = command(*verb.split(), *words, *words_of(options), "--json")
+    assert outcome.code == code, f"{verb}: exit code {outcome.code}: {outcome.err}"
+    return json.loads(outcome.out)
 
 
 def printed(*words: str | Path) -> Findings:
