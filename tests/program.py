@@ -35,15 +35,16 @@ IDENTITY = {
 # fields that stand in the view: what a record in a list is about
 # fmt: off
 ABOUT = {
-    "task", "kind", "column", "label", "part", "coefficient", "first", "second", "rater", "items", "queries",
-    "epoch", "map", "criterion", "language",
+    "task", "kind", "column", "label", "part", "coefficient", "first", "second", "rater",
+    "epoch", "map", "data", "similarity", "criterion", "language",
 }
 # how and of what something was made, and sentences
 LEFT = {
     "signature", "note", "notes", "warnings", "timings", "provenance", "conditions", "request", "run",
     "diagnostics", "cost", "costs", "dropped", "truncated", "digest", "digests", "schema", "method", "test",
     "image_encoder", "examples", "folders", "seconds", "created", "date", "tables", "ratio_note",
-    "level",
+    "level", "claim", "version", "history", "record", "no_mean", "untested", "labels", "study", "title",
+    "origin", "signatures", "settings", "algorithm", "images", "folder", "result", "results", "judge", "model",
 }
 # fmt: on
 NOBODY = ""  # in a column that does not apply
@@ -278,7 +279,7 @@ def train(recipe: str, data: Path, out: Path, *options: str | Path) -> Findings:
     code, _, err = command(*words, *options)
     assert code == 0, err
     lines = (out / "log.jsonl").read_text("utf-8").splitlines()
-    return _found([json.loads(line) for line in lines])
+    return _found({"epochs": [json.loads(line) for line in lines]})
 
 
 def rerank(step: str, *words: str | Path) -> Outcome:
@@ -325,3 +326,9 @@ def suite(file: Path, out: Path) -> tuple[int, dict[str, Findings]]:
     code = command("run", file, "--out", out).code
     folders = sorted(path.parent for path in out.rglob("results.json"))
     return code, {str(folder.relative_to(out)): read_results(folder) for folder in folders}
+
+
+def pool(folder: Path, languages: str | None = None, split: str | None = None) -> Any:
+    """Read a multilingual pool, or some languages or a split of it."""
+    chosen = None if languages is None else languages.split(",")
+    return xlingual.MultilingualPool.read(folder, languages=chosen, split=split)
