@@ -44,7 +44,8 @@ LEFT = {
     "diagnostics", "cost", "costs", "dropped", "truncated", "digest", "digests", "schema", "method", "test",
     "image_encoder", "examples", "folders", "seconds", "created", "date", "tables", "ratio_note",
     "level", "claim", "version", "history", "record", "no_mean", "untested", "labels", "study", "title",
-    "origin", "signatures", "settings", "algorithm", "images", "folder", "result", "results", "judge", "model",
+    "origin", "signatures", "settings", "algorithm", "images", "folder", "result", "results", "judge",
+    "model",
 }
 # fmt: on
 NOBODY = ""  # in a column that does not apply
