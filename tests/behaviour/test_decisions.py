@@ -7,6 +7,8 @@ import pytest
 from tests.behaviour.planted import evaluate, manifest, noisy, same, vectors
 from tests.program import answer, command
 
+from xlingual import crosslingual_retrieval, gate, plan
+
 N = 150
 # noise of each encoder; `twin` is as good as `good`, but another
 LEVELS = {"best": 0.8, "good": 1.5, "twin": 1.5, "poor": 3.0}
@@ -174,3 +176,36 @@ def test_compare_prints_every_format(results):
         code, out, _ = command("compare", results / "all", "--format", form)
         assert code == 0 and all(name in out for name in LEVELS), form
     assert {row["encoder"] for row in json.loads(out)["boards"][0]["rows"]} == {*LEVELS, "copy"}
+
+
+def test_at_the_ceiling_every_verdict_names_the_measure_that_can_tell(tmp_path):
+    data, a, b = manifest(tmp_path, N), noisy(tmp_path, "a", N, 0.05), noisy(tmp_path, "b", N, 0.3)
+    both = ("--text-encoder", a, "--text-encoder", b)
+    for measure, remedy in (("R@10", "R@1"), ("R@1", "pool")):
+        out = tmp_path / measure
+        verdicts = [
+            command(*words)[1]
+            for words in (
+                ("evaluate", "xlr", data, *both, "--measure", measure, "--out", out),
+                ("compare", out),
+                ("plan", out, "--effect", "0.01"),
+                ("gate", f"{out}#a", f"{out}#b", "--margin", "0.01"),
+            )
+        ]
+        for verdict in verdicts:
+            advice = " ".join(verdict.split()).partition("To see a difference")[2]
+            assert remedy in advice.partition(";")[0]
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_numbers_of_numpy_are_numbers(results, kind):
+    a, b = results / "best", results / "good"
+    decisions = gate(a, b, margin=0.25).decisions
+    assert gate(a, b, margin=kind(0.25), alpha=np.float64(0.05)).decisions == decisions
+    planned = plan(results / "all", effect=0.25, queries=[300])
+    assert plan(results / "all", effect=kind(0.25), queries=[np.int64(300)]).rows == planned.rows
+    data, spec = manifest(results / "numpy", N), noisy(results / "numpy", "e", N, 1.0)
+    plain = crosslingual_retrieval(data, spec, seeds=2, sample_size=50, store=None)
+    numpy = crosslingual_retrieval(data, spec, seeds=np.int64(2), sample_size=np.int32(50), store=None)
+    assert [entry.value for entry in plain.entries] == [entry.value for entry in numpy.entries]
+    assert plain.request == numpy.request

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 
 from xlingual.languages import named
 from xlingual.report import numbers
@@ -92,6 +92,24 @@ def terms(*names: str) -> list[tuple[str, str]]:
 def lower_is_better(measure: str) -> bool:
     """Tell whether small values of the measure are good ones (ranks)."""
     return measure.startswith("MedR")
+
+
+def ceiling(measure: str, names: Sequence[str], values: Iterable[float | None]) -> str | None:
+    """Return the sentence about encoders that all have the best value there is; None where one has less."""
+    best = 1.0  # of shares and of median ranks
+    if (
+        len(names) < 2
+        or measure in CORRELATIONS
+        or any(value is None or abs(value - best) > 1e-9 for value in values)
+    ):
+        return None
+    remedy = "use a larger pool of candidates" if measure == "R@1" else "evaluate again with --measure R@1"
+    each = "both have" if len(names) == 2 else f"all {len(names)} have"
+    who, value = numbers.in_words(list(names), 3), numbers.number(best, measure)
+    return (
+        f"{measure} cannot tell {who} apart on this data: {each} the best value there is, {value}. To see a "
+        f"difference, {remedy}; more queries of this kind will not show one."
+    )
 
 
 def least(measure: str) -> float:

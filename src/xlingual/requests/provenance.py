@@ -18,6 +18,7 @@ import msgspec
 from xlingual.hidden import shown
 from xlingual.requests.presets import preset_values
 from xlingual.requests.record import Leaf, Record, Request, leaves, values
+from xlingual.requests.values import plain
 from xlingual.results.digest import digest_of
 from xlingual.results.document import Document
 from xlingual.results.evaluation import SCHEMA, Results
@@ -58,7 +59,7 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
 
         @wraps(function)
         def answered(*given: P.args, **more: P.kwargs) -> F:
-            bound = wanted.bind(*given, **more)
+            bound = wanted.bind(*map(plain, given), **{name: plain(value) for name, value in more.items()})
             bound.arguments |= preset_values(kind.presets, bound.arguments, wanted.parameters)
             with noting():
                 for value in bound.arguments.values():

@@ -28,6 +28,7 @@ def check(name: str, value: Any, wanted: Any, where: str = "", *, hidden: bool =
 
     `hidden`: the error does not show the value.
     """
+    value = plain(value)
     if value is not None:  # an error need not say that none would do
         wanted = _something(wanted)
     try:
@@ -39,6 +40,14 @@ def check(name: str, value: Any, wanted: Any, where: str = "", *, hidden: bool =
     if isinstance(found, float) and not math.isfinite(found):
         raise InputError(f"{where}{': ' if where else ''}{name} must be a number, found {found}")
     return found
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401
+    """Convert a NumPy number, or those in a list or tuple, to Python's; any other value stays as it is."""
+    if type(value) in (list, tuple):
+        return type(value)(map(plain, value))
+    is_number = hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "shape", None) == ()
+    return value.item() if is_number else value
 
 
 def _something(wanted: Any) -> Any:  # noqa: ANN401

@@ -81,6 +81,9 @@ def _choice(
     if len(found) == 1:
         beside = f"evaluate one or two other {ENCODER}s before you decide"
         return [f"{leader.encoder} can be used{purpose}; {beside}."] if judged else []
+    ceiling = words.ceiling(leader.measure, [row.encoder for row in level], (row.value for row in level))
+    if ceiling is not None:
+        return [ceiling]
     if len(level) > 1:
         names = numbers.in_words([row.encoder for row in level], MOST_NAMED)
         which = "either" if len(level) == 2 else "any"

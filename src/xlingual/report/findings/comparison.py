@@ -67,6 +67,11 @@ def _leaderboard(board: Board, comparison: Comparison) -> str:
     leader = next(row for row in board.rows if row.encoder == board.baseline)
     others = [row for row in board.rows if row is not leader]
     value = numbers.number(leader.value, board.measure)
+    ceiling = words.ceiling(
+        board.measure, [row.encoder for row in board.rows], (row.value for row in board.rows)
+    )
+    if ceiling is not None:
+        return ceiling
     if all(row.outcome in (record.CANNOT_TELL, record.BASELINE) for row in board.rows):
         reason = next((row.note for row in board.rows if row.note), "")
         return words.stop(f"Whether {leader.encoder} leads in {name} ({value}) is not known: {reason}")
@@ -120,6 +125,11 @@ def _against_baseline(board: Board, comparison: Comparison) -> str:
     baseline = next(row for row in board.rows if row.encoder == board.baseline)
     others = [row for row in board.rows if row is not baseline]
     value = numbers.number(baseline.value, board.measure)
+    ceiling = words.ceiling(
+        board.measure, [row.encoder for row in board.rows], (row.value for row in board.rows)
+    )
+    if ceiling is not None:
+        return ceiling
     head = f"Against {board.baseline} ({name} {value}, {size(board)})"
     if len(others) == 1:
         return words.stop(f"{head}, {_one(others[0], board, comparison)}")

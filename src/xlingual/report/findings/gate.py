@@ -47,6 +47,10 @@ def _kind(decision: Decision) -> tuple[str, str] | None:
 def _sentences(gate: Gate, alike: Sequence[Decision]) -> list[str]:
     """Return what would settle decisions of one kind; of one that is alone nothing is in common."""
     one, several = alike[0], len(gate.decisions) > 1
+    pair = (gate.candidate, gate.baseline or "the baseline")
+    values = [value for decision in alike for value in (decision.candidate, decision.baseline)]
+    if (ceiling := words.ceiling(gate.measure, pair, values)) is not None:
+        return [ceiling]
     begin = f"{numbers.in_words([part_name(own) for own in alike])}: " if several else ""
     given = f"{begin}if" if begin else "If"
     observed, equal = one.if_observed, one.if_equal

@@ -104,7 +104,9 @@ def findings(plan: Plan) -> list[str]:
     for row in plan.rows:
         if not row.planned:
             note = row.note or ""
-            out.append(f"{note}." if note.startswith(row.encoder) else f"{row.encoder} {note}.")
+            pair, values = (row.encoder, plan.baseline), (row.value, row.value - row.difference)
+            sentence = f"{note}." if note.startswith(row.encoder) else f"{row.encoder} {note}."
+            out.append(words.ceiling(plan.measure, pair, values) or sentence)
     out.append(_pool(plan))
     if plan.n_tests > 1:  # a comparison would correct for them, the plan does not
         every = "" if plan.baseline_given else f"all pairs of {ENCODER}s; fewer with --baseline: "
