@@ -17,7 +17,6 @@ SPEED = (
     "correlation_speed",
     "pool_speed",
     "image_speed",
-    "approximate",
     "few_queries",
     "memory",
     "growth",

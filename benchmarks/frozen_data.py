@@ -11,8 +11,6 @@ from itertools import islice
 from pathlib import Path
 from zlib import crc32
 
-LARGE = 30_000  # as few items as are searched by an index
-
 
 def vectors() -> None:
     """Write vectors of the scenes' 120 items: of images, and of texts that are near to them or far."""
@@ -26,26 +24,6 @@ def vectors() -> None:
         for language in ("en", "de", "es"):
             made = ideal + noise * rng.standard_normal(ideal.shape)
             np.save(f"v/{name}.{language}.npy", made.astype(np.float32))
-
-
-def many_items() -> None:
-    """Write a manifest that is large enough for approximate ranking, and vectors of its texts and images."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rng = np.random.default_rng(0)
-    ideal = rng.standard_normal((LARGE, 6)).astype(np.float32)
-    words = [str(i) for i in range(LARGE)]
-    Path("large").mkdir(exist_ok=True)
-    pq.write_table(
-        pa.table({"id": words, "text_en": words, "text_de": words, "image": words}), "large/m.parquet"
-    )
-    np.save("large/img.npy", ideal)
-    for name, noise in (("good", 0.1), ("worse", 0.3)):
-        for language in ("en", "de"):
-            made = ideal + noise * rng.standard_normal(ideal.shape).astype(np.float32)
-            np.save(f"large/{name}.{language}.npy", made)
 
 
 def captions() -> None:

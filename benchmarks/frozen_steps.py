@@ -150,8 +150,6 @@ SCENES = (
     Step("encoders-json", "encoders --json"),
     Step("encoders-lsa", "encoders lsa"),
 )
-_APPROXIMATE = "--pairs en-de --threads 1 --no-store --approximate --check 200"
-_FAR = "--text-encoder large/good.{lang}.npy --text-encoder large/worse.{lang}.npy"
 OTHERS = (
     Step(
         "emoji",
@@ -167,19 +165,6 @@ OTHERS = (
         "--lang en --text-encoder chargram --text-encoder random --text-encoder 'words=chargram:?n=3&dim=64' "
         "--baseline random --out sts --report",
         needs=("sts_images",),
-    ),
-    Step(
-        "approximate",
-        f"evaluate xlr large/m.parquet {_FAR} {_APPROXIMATE} --measure R@10 --measure MedR --out ivf "
-        "--report",
-        needs=("faiss",),
-        prepare=frozen_data.many_items,
-    ),
-    Step(
-        "approximate-bkr",
-        f"evaluate bkr large/m.parquet {_FAR} --image-encoder large/img.npy {_APPROXIMATE} --index hnsw "
-        "--out hnsw --report",
-        needs=("faiss",),
     ),
     Step(
         "study",

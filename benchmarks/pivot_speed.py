@@ -4,7 +4,6 @@
 draws of more by default, with 768 dimensions of texts and 512 of images. The bare products are those of the
 images of each two languages. Pairs are asserted to equal those of a full matrix of scores on a small part.
 `python -m benchmarks.pivot_speed 2000 3` takes fewer items and languages.
-`python -m benchmarks.pivot_speed approximate 40000` compares near pairs by an index with those by all images.
 """
 
 from __future__ import annotations
@@ -19,14 +18,12 @@ from benchmarks.experiments import table
 from xlingual.pivot.choose import choose
 from xlingual.pivot.fit import CENTRE, NONE, Options, Settings, fit
 from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import KEPT, NEAREST, alike, near_pairs
+from xlingual.pivot.pairs import NEAREST, alike, near_pairs
 from xlingual.ranking import Cpu
-from xlingual.ranking.approximate import Approximate
 from xlingual.requests.ranking import available_cores
 from xlingual.transforms.affine import unit_rows
 
 DIM, IMAGE_DIM, TOPICS = 768, 512, 16
-MOST_EXACT = 100_000  # images of a language that are compared with all others
 
 
 def made(n: int, languages: int) -> Nodes:
@@ -56,36 +53,6 @@ def naive(nodes: Nodes) -> set[tuple[int, int]]:
     there, back = csls.argmax(axis=1), csls.argmax(axis=0)
     rows = np.flatnonzero(back[there] == np.arange(len(left)))
     return set(zip(left[rows].tolist(), right[there[rows]].tolist(), strict=True))
-
-
-def approximate(n: int) -> None:
-    """Time the search of images of two languages with and without an index, and compare what they find.
-
-    Above 100,000 images of a language, where a comparison of all takes hours, the index is timed alone.
-    """
-    whole = made(n, 2)
-    seconds, found = [], []
-    exact = Cpu(threads=available_cores())
-    rankers = {"all images": exact, "an index": Approximate(exact, depth=KEPT + 1, threads=available_cores())}
-    if n > MOST_EXACT:
-        del rankers["all images"]
-    for ranker in rankers.values():
-        began = time.perf_counter()
-        candidates = alike(whole, ranker=ranker)
-        seconds.append(time.perf_counter() - began)
-        pairs = near_pairs(whole, candidates)
-        found.append(set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)))
-    rows = [
-        [
-            what,
-            f"{took:.0f}",
-            f"{len(own):,}",
-            f"{len(own & found[0]) / len(found[0]):.3f}" if len(rankers) == 2 else "",
-        ]
-        for what, took, own in zip(rankers, seconds, found, strict=True)
-    ]
-    title = f"{n:,} images in each of two languages, {IMAGE_DIM}-d"
-    table(title, [["search of", "seconds", "pairs", "share of the exact pairs"], *rows])
 
 
 def main(n: int = 20_000, languages: int = 5) -> None:
@@ -123,7 +90,4 @@ def main(n: int = 20_000, languages: int = 5) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["approximate"]:
-        approximate(int(sys.argv[2]))
-    else:
-        main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:]))

@@ -35,7 +35,6 @@ def test_what_results_keep_can_be_run_again(xlingual: Any, work: Path) -> None:
         "seeds": 1,
         "similarity": "cosine",
         "cluster": "declared",
-        "approximate": False,
     }
     assert first["run"]["threads"] == 1 and first["run"]["backend"] == "auto" and first["run"]["out"] == "r"
     assert [(one["role"], one["path"], one.get("rows")) for one in first["provenance"]["inputs"]] == [

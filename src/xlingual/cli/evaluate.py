@@ -21,7 +21,7 @@ from xlingual.cli.outcome import (
     say_written,
     write_and_show,
 )
-from xlingual.cli.ranking import approximate_ranker, chosen_ranker
+from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.cli.wording import in_options
 from xlingual.errors import InputError
@@ -31,7 +31,6 @@ from xlingual.requests.shared import EvaluationOutput, Output
 from xlingual.tasks import TASKS, Task, full_name, load
 
 if TYPE_CHECKING:
-    from xlingual.ranking import Ranker
     from xlingual.results import Results
     from xlingual.results.calibration import Calibration
 
@@ -138,8 +137,6 @@ def _calibration(request: Any) -> Calibration | None:  # noqa: ANN401  (a reques
     """Read the calibration, before any work is done; None where there is none."""
     if request.calibration is None:
         return None
-    if request.approximation.approximate:
-        raise InputError("--calibration needs exact numbers: leave out --approximate")
     from xlingual.evaluation.calibration.estimate import check_measures
     from xlingual.results.calibration import Calibration
 
@@ -164,7 +161,7 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
     given.pop("qrels", None)  # the data are read with it
     given |= {"text_encoders": within_cost(request.text_encoders, request.keeping), "store": store}
     if "ranker" in parameters:
-        given["ranker"] = _ranker(request, store)
+        given["ranker"] = chosen_ranker(request.ranking, store, quiet=output.quiet)
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
         given[parameters[0]] = _data(request) if data is None else data
@@ -178,10 +175,3 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
 def _sinks(output: Output) -> tuple[str, ...]:
     """Return the trackers that are given; a task of one's own may have none."""
     return output.log_to if isinstance(output, EvaluationOutput) else ()
-
-
-def _ranker(request: Any, store: Any) -> Ranker:  # noqa: ANN401  (as above)
-    ranker = chosen_ranker(request.ranking, store, quiet=request.output.quiet)
-    if hasattr(request, "approximation"):
-        return approximate_ranker(request.approximation, ranker, request.ranking.threads)
-    return ranker

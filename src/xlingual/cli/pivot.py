@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
@@ -10,22 +9,14 @@ from xlingual.cli.checks import check_file, check_folder
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
 from xlingual.cli.outcome import say_written
-from xlingual.cli.ranking import approximate_ranker, chosen_ranker
+from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.training_outcome import uses
 from xlingual.cli.wording import in_options
 from xlingual.requests import signed
 from xlingual.requests.pivoting import PivotPairsRequest, PivotRequest
 
 if TYPE_CHECKING:
-    from xlingual.ranking import Ranker
-
-
-def _ranker(request: PivotRequest | PivotPairsRequest, store: Path | str | None) -> Ranker:
-    """Return what searches near images."""
-    from xlingual.pivot.pairs import KEPT
-
-    inner = chosen_ranker(request.ranking, store, quiet=request.quiet)
-    return approximate_ranker(request.ranking, inner, request.ranking.threads, KEPT + 1)
+    pass
 
 
 @command(PivotRequest, short_help="Bring an encoder's languages together by images alone.")
@@ -44,7 +35,7 @@ def pivot(request: PivotRequest) -> None:
     store = store_of(request.keeping)
     given = keywords(request, train_pivot)
     (given["text_encoder"],) = within_cost([request.text_encoder], request.keeping)
-    given |= {"store": store, "ranker": _ranker(request, store)}
+    given |= {"store": store, "ranker": chosen_ranker(request.ranking, store, quiet=request.quiet)}
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
         progress("reading the data", 0, 1)
         outcome = train_pivot(read_manifest(request.data), **given, progress=progress)
@@ -80,7 +71,7 @@ def pivot_pairs(request: PivotPairsRequest) -> None:
     given = keywords(request, paired)
     if request.text_encoder is not None:
         (given["text_encoder"],) = within_cost([request.text_encoder], request.keeping)
-    given |= {"store": store, "ranker": _ranker(request, store)}
+    given |= {"store": store, "ranker": chosen_ranker(request.ranking, store, quiet=request.quiet)}
     with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         progress("reading the data", 0, 1)
         found = paired(read_manifest(request.data), **given, progress=progress)

@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from xlingual.cli import screen
-from xlingual.errors import InputError
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
-    from xlingual.requests.ranking import ApproximateSearch, NearSearch, Ranking
-
-_OF_SEARCH = ("index", "depth", "probes", "check", "candidates")
+    from xlingual.requests.ranking import Ranking
 
 
 def chosen_ranker(request: Ranking, store: Path | str | None, *, quiet: bool) -> Ranker:
@@ -46,26 +43,6 @@ def chosen_ranker(request: Ranking, store: Path | str | None, *, quiet: bool) ->
     if not quiet and (chosen.notable or sys.stderr.isatty()):
         screen.note(f"ranking {chosen.why}")
     return _kept(chosen.ranker, kept_in)
-
-
-def approximate_ranker(
-    request: ApproximateSearch | NearSearch, inner: Ranker, threads: int, depth: int | None = None
-) -> Ranker:
-    """Return an approximate ranker, or the ranker itself where no approximation is wanted.
-
-    `depth`: how many candidates it finds, where the request does not say it.
-    """
-    chosen = {name: value for name in _OF_SEARCH if (value := getattr(request, name, None)) is not None}
-    if not request.approximate:
-        if chosen:
-            raise InputError(f"--{next(iter(chosen))} is about approximate ranking: add --approximate")
-        return inner
-    from xlingual.ranking.approximate import Approximate, Search
-
-    search = Search(chosen.pop("index", "ivf"), chosen.pop("probes", None))
-    if depth is not None:
-        chosen["depth"] = depth
-    return Approximate(inner, search=search, threads=threads, **chosen)
 
 
 def _kept(ranker: Ranker, store: Path | None) -> Ranker:

@@ -86,13 +86,12 @@ def read_aligned(
     of_all = f"not all {'systems' if systems else 'encoders'} have"
     notes = [f"{folder}: {remark}" for folder, results in folders.items() for remark in results.remarks]
     shared = _shared(entries)
-    sampled = _sampled(entries)
-    chosen = _chosen_measures(entries, shared, measures, sampled, notes)
+    chosen = _chosen_measures(entries, shared, measures, notes)
     every = dict.fromkeys(key[:2] for own in entries.values() for key in own)
     apart = [name for name in every if name not in shared]
     if apart and (why := _renamed(entries)):
         notes.append(f"left out, since {of_all} it: {listed(name for _, name in apart)}{why}")
-    notes += [*_approximate(entries, chosen), *_cautions(entries, chosen)]
+    notes += _cautions(entries, chosen)
     lacking: dict[str, tuple[str, ...]] = {}
     shared_pairs = {}
     for task in dict.fromkeys(task for task, _ in chosen):
@@ -104,7 +103,7 @@ def read_aligned(
         for task, measure in chosen
     )
     offered = {
-        member.label: tuple(dict.fromkeys(key[:2] for key in own if _no_test(key[1], sampled) is None))
+        member.label: tuple(dict.fromkeys(key[:2] for key in own if _no_test(key[1]) is None))
         for member, own in entries.items()
     }
     return Aligned(tuple(found), queries, tuple(notes), offered, lacking, systems)
@@ -133,34 +132,6 @@ def _cautions(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]
         shares = {label: judged_share(numbers[0]) for label, numbers in own.items() if numbers}
         found += less_judged(shares, measure, measure)
     return list(dict.fromkeys(found))
-
-
-def _approximate(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a note where numbers are approximate."""
-    off: dict[str, float] = {}
-    for own in entries.values():
-        for key, entry in own.items():
-            if entry.approximation is not None and key[:2] in chosen:
-                off[key[1]] = max(off.get(key[1], 0.0), entry.approximation.error)
-    if not off:
-        return []
-    most = listed(f"{measure} {error:.2g}" for measure, error in off.items())
-    return [
-        f"the numbers are approximate, off by up to ({most}): intervals and tests here are about queries "
-        "alone, and no smaller difference is certain; what the search gets wrong is under approximation in "
-        "results.json"
-    ]
-
-
-def _sampled(entries: _Entries) -> dict[str, str]:
-    """Return, for each measure that was estimated from a sample of candidates, why it has no test."""
-    return {
-        key[1]: f"{key[1]} is estimated from a sample of candidates, whose error all queries share, so there "
-        "is no paired test; evaluate without --approximate"
-        for own in entries.values()
-        for key, entry in own.items()
-        if entry.approximation is not None and entry.approximation.candidates is not None
-    }
 
 
 def _check_conditions(entries: _Entries) -> None:
@@ -230,9 +201,8 @@ def _renamed(entries: _Entries) -> str:
 
 
 def _chosen_measures(
-    entries: _Entries, shared: Sequence[tuple[str, str]], wanted: Sequence[str], sampled: Mapping[str, str],
-    notes: list[str],
-) -> list[tuple[str, str]]:  # fmt: skip
+    entries: _Entries, shared: Sequence[tuple[str, str]], wanted: Sequence[str], notes: list[str]
+) -> list[tuple[str, str]]:
     """Return the (task, measure) to compare; say in the notes, or as an error, which cannot be."""
     names = list(dict.fromkeys(measure for _, measure in shared))
     if wanted:
@@ -243,7 +213,7 @@ def _chosen_measures(
             who = "not all encoders have" if some else "no encoder has"
             raise InputError(f"{who} {missing[0]}: choose among {listed(names)}{_renamed(entries)}")
         names = list(dict.fromkeys(named))
-    reasons = {name: reason for name in names if (reason := _no_test(name, sampled))}
+    reasons = {name: reason for name in names if (reason := _no_test(name))}
     usable = [name for name in names if name not in reasons]
     if not usable:
         raise InputError(f"nothing to compare: {'; '.join(reasons.values())}{_renamed(entries)}")
@@ -271,13 +241,13 @@ def _measure_name(name: str, shared: Sequence[tuple[str, str]]) -> str:
     return canonical
 
 
-def _no_test(measure: str, sampled: Mapping[str, str]) -> str | None:
+def _no_test(measure: str) -> str | None:
     """Return why there is no paired test of a measure, None where there is one."""
     if measure in NOT_PER_QUERY:
         return NOT_PER_QUERY[measure]
     if not parse_measure(measure).higher_is_better:
         return f"{measure} is a median, which has no paired test; evaluate with R@k, RR or AP"
-    return sampled.get(measure)
+    return None
 
 
 def _shared_pairs(

@@ -18,7 +18,6 @@ from xlingual.encoders.base import Adapter
 from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.similarities import COSINE, Fitted, correction_of
 from xlingual.ranking import Bank, Banked, Csls, Ranker, Repair
-from xlingual.ranking.approximate import Approximate
 from xlingual.records import HubCorrection, Texts, digest
 from xlingual.store import Store
 from xlingual.systems import ListSystem
@@ -123,15 +122,11 @@ class OwnCorrections:
                     "texts that are searched by texts: here its vectors are compared by cosine"
                 )
                 continue
-            why = None
-            if isinstance(ranker, Approximate):
-                why = "--approximate does not find the nearest queries of every candidate"
-            elif name in parts:
-                why = "a system that is made of others takes their results by cosine"
-            if why is not None:
+            if name in parts:
                 raise InputError(
                     f"text encoder {name!r} was chosen with a correction of hubs ({own.similarity}), and "
-                    f"{why}: write model:DIR?hubs=plain::SPEC, which leaves the correction out"
+                    "a system that is made of others takes their results by cosine: write "
+                    "model:DIR?hubs=plain::SPEC, which leaves the correction out"
                 )
             correction_of(own.similarity)
             self._encoders[name], self.similarities[name] = own, own.similarity

@@ -30,7 +30,6 @@ from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import one_pass
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
-from xlingual.evaluation.scorer import Scored
 from xlingual.forms import TokenVectors
 from xlingual.measures import DistanceCorrelation
 from xlingual.ragged import sums
@@ -121,9 +120,14 @@ def distance_correlation(
                 task, clusters = run.tasks[number], run.manifest.cluster
                 with run.stage("correlate"), one_library_thread():
                     found = correlation(task, drawn[number], texts[position], ranks.of(number), clusters)
-                scored = Scored(found.score, np.empty(0), None, found.note)
                 numbers[name, measure.name, numbers.subjects[number]] = run.number(
-                    task, measure.name, name, scored, Baseline(chance=0.0), images=image_identity
+                    task,
+                    measure.name,
+                    name,
+                    found.score,
+                    baseline=Baseline(chance=0.0),
+                    note=found.note,
+                    conditions={"images": image_identity},
                 )
                 report(number + 1, len(run.tasks))
     return run.finished(numbers.results(run.manifest))

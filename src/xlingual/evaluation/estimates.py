@@ -17,24 +17,19 @@ from xlingual.arrays import Floats, Ints
 from xlingual.measures import MedianRank, QueryMeasure
 from xlingual.results import Interval
 from xlingual.stats import ResidualPart, interval, median_interval, standard_error
-from xlingual.stats.checked import Stratum, error_interval, weighted, with_error
 from xlingual.stats.corrections import simultaneous_level
 from xlingual.stats.intervals import LEVEL, t_quantile
 
 
 @dataclass(frozen=True)
 class Gap:
-    """One estimate less another on the same queries; p is two-sided, None where there is no test.
-
-    `error`: the largest possible error of a difference of approximate values.
-    """
+    """One estimate less another on the same queries; p is two-sided, None where there is no test."""
 
     value: float
     ci: Interval
     p: float | None = None
     test: str | None = None
     note: str | None = None
-    error: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ class Score(Estimate):
 
     `parts` are the residuals of its queries and their cluster ids, which mean the same in every score it
     is combined with. A median has no residuals; its interval is `fixed`. `counted_twice`: see
-    `stats.interval`. `errors`: of an approximate value, how far it is off (`stats.checked`).
+    `stats.interval`.
     """
 
     parts: tuple[ResidualPart, ...]
@@ -80,17 +75,16 @@ class Score(Estimate):
     span: float = 1.0
     counted_twice: float = 0.0
     fixed: Interval | None = None
-    errors: tuple[Stratum, ...] = ()
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Return the confidence interval; it holds the error of an approximate value too.
+        """Return the confidence interval.
 
         The interval of a median is known at one level; at another it is as much wider, or narrower, as a
         normal variable's would be.
         """
         if self.fixed is not None:
             return _at_level(self.value, self.fixed, level)
-        found = interval(
+        return interval(
             self.value,
             self.parts,
             bounds=self.bounds,
@@ -98,11 +92,6 @@ class Score(Estimate):
             counted_twice=self.counted_twice,
             level=level,
         )
-        if not self.errors:
-            return found
-        wider = with_error(self.value, found, self.errors)
-        least, most = self.bounds or (wider.low, wider.high)
-        return Interval(max(wider.low, least), min(wider.high, most), wider.level, wider.method)
 
     @classmethod
     def mean(cls, several: Sequence[Score]) -> Score:
@@ -126,16 +115,14 @@ class Score(Estimate):
             np.concatenate([_weights(part) for part in parts]) / n,
         )
         twice = sum(one.counted_twice for one in several) / n**2
-        errors = tuple(stratum for one in several for stratum in weighted(one.errors, 1 / n))
-        return cls(value, (part,), first.bounds, first.span, twice, errors=errors)
+        return cls(value, (part,), first.bounds, first.span, twice)
 
     def less(self, other: Score) -> Score | None:
         """Return the score of the difference on the same queries; None for medians."""
         if self.fixed is not None or other.fixed is not None:
             return None
         negated = tuple(ResidualPart(-part.residuals, part.ways, part.weights) for part in other.parts)
-        errors = self.errors + weighted(other.errors, -1.0)
-        return Score(self.value - other.value, self.parts + negated, None, self.span, errors=errors)
+        return Score(self.value - other.value, self.parts + negated, None, self.span)
 
     def minus(self, other: Score) -> Gap | None:
         """Return the difference on the same queries, its interval within the possible; None for medians."""
@@ -145,12 +132,7 @@ class Score(Estimate):
         ci = gap.interval()
         if self.bounds is not None and other.bounds is not None:
             ci = Interval(max(ci.low, -self.span), min(ci.high, self.span), ci.level, ci.method)
-        return Gap(gap.value, ci, error=gap.most_error())
-
-    def most_error(self) -> float | None:
-        """Return how far an approximate value may be off; None where it is exact."""
-        off = error_interval(self.errors) if self.errors else None
-        return None if off is None else max(-off.low, off.high)
+        return Gap(gap.value, ci)
 
     def standard_error(self) -> float:
         """Return the standard error."""

@@ -11,7 +11,6 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, Score, mean_known
 from xlingual.evaluation.perquery import PerQuery, QuerySource
-from xlingual.evaluation.scorer import Searched, approximation
 from xlingual.measures import Measure
 from xlingual.measures.agreement import Agreement as Correlation
 from xlingual.results import Behind, Entry, Results, Summary
@@ -70,7 +69,6 @@ class Number:
     n_tied: int | None = None
     note: str | None = None
     baseline: Baseline = field(default_factory=Baseline)
-    searched: Searched | None = None  # of a number that was not found by ranking everything
     views: Views | None = None
     row_views: Views | None = None
 
@@ -93,8 +91,6 @@ class BoardLine:
     sd_seeds: float | None = None
     note: str | None = None
     views: Views | None = None
-    searched: Sequence[Searched | None] = ()
-    oracles: Sequence[Score | None] = ()
 
 
 @dataclass
@@ -173,7 +169,6 @@ class Numbers:
             signature=number.signature,
             note=number.note or (estimate and estimate.note) or why,
             views=number.views,
-            approximation=approximation(estimate, [number.searched], [baseline.oracle]),
         )
 
     def summaries(self) -> Iterator[Summary]:
@@ -221,8 +216,6 @@ class Numbers:
             sd_seeds=_spread(own),
             note=next((note for note in notes if note), None),
             views=numbers[0].row_views if len(numbers) == 1 else None,
-            searched=[number.searched for number in numbers],
-            oracles=oracles,
         )
 
     def leaderboard(
@@ -258,7 +251,6 @@ class Numbers:
                 behind=self._behind(known, leader, name),
                 note=line.note,
                 views=line.views,
-                approximation=approximation(mean, line.searched, line.oracles),
             )
 
     def _behind(self, known: Mapping[str, Estimate], leader: str | None, encoder: str) -> Behind | None:
@@ -266,7 +258,7 @@ class Numbers:
         if leader is None or encoder == leader or encoder not in known:
             return None
         gap = known[leader].minus(known[encoder]) if self.same_queries(leader, encoder) else None
-        return None if gap is None else Behind(leader, gap.value, gap.ci, gap.error)
+        return None if gap is None else Behind(leader, gap.value, gap.ci)
 
     def _images_of(self, encoder: str) -> str | None:
         return self.images.get(encoder) if isinstance(self.images, Mapping) else self.images

@@ -25,13 +25,12 @@ from xlingual.embed import (
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.decoding import broken_rows
 from xlingual.errors import InputError, listed, parameter, warn
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
 from xlingual.evaluation.parts import Parts
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
-from xlingual.evaluation.scorer import Scored
-from xlingual.ranking.approximate import Approximate
 from xlingual.ranking.listed import Lists
 from xlingual.results import Results
 from xlingual.systems import ListSystem, Names, systems
@@ -199,8 +198,7 @@ class PairRun(Run):
         self.rows = distinct_values(np.concatenate(self.sides))
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
         made: Mapping[str, Encoder | ListSystem]
-        exact = not isinstance(self.options.given_ranker, Approximate)
-        make = systems if self.takes_lists and exact else encoders.text_encoders
+        make = systems if self.takes_lists else encoders.text_encoders
         made = make(text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest))
         self.fit(made, self.manifest.texts(self.rows), queries=queries_for(self.manifest))
         self.dropped = self._count_dropped()
@@ -347,18 +345,26 @@ class PairRun(Run):
         )
 
     def number(
-        self, task: PairTask, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str
+        self,
+        task: PairTask,
+        measure: str,
+        encoder: str,
+        score: Score | None,
+        *,
+        baseline: Baseline,
+        conditions: Mapping[str, str],
+        n_tied: int | None = None,
+        note: str | None = None,
     ) -> Number:
-        """Return the number of a scored task, with its signature."""
+        """Return the number of a task, with its signature; `note` says why there is no score."""
         return Number(
-            found.score,
-            self.signed(task, measure, encoder, **conditions, **found.conditions),
+            score,
+            self.signed(task, measure, encoder, **conditions),
             n_source=len(task.sample.source),
             n_target=len(task.sample.target),
-            n_tied=found.n_tied,
-            note=found.note,
+            n_tied=n_tied,
+            note=note,
             baseline=baseline,
-            searched=found.searched,
         )
 
     def finished(self, results: Results, *, ranked: bool = True) -> Results:

@@ -30,9 +30,8 @@ from xlingual.evaluation.banks import OwnCorrections, TrainingQueries, warned_of
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.similarities import COSINE, Fitted, TextRepair, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
-from xlingual.forms import AnyVectors, OtherVectors, SparseVectors, TokenVectors
+from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.ranking import Cpu, HubRepair, Ranker, Repair
-from xlingual.ranking.approximate import Approximate
 from xlingual.ranking.listed import Lists
 from xlingual.records import Encoded, Texts
 from xlingual.results import Results
@@ -243,10 +242,8 @@ class Run:
         self.few.keep(f"text encoder {name!r}", *_parts(found))
         side = found.queries if isinstance(found, RoleVectors) else found
         vectors = side.questions if isinstance(side, PoolVectors) else getattr(side, "vectors", None)
-        if isinstance(vectors, SparseVectors | TokenVectors):
-            if vectors.compared_by != COSINE:
-                self.compared[name] = vectors.compared_by
-            self._refuse_search(name, vectors)
+        if isinstance(vectors, SparseVectors | TokenVectors) and vectors.compared_by != COSINE:
+            self.compared[name] = vectors.compared_by
         if found.truncated is not None:
             counts = self.truncated.setdefault(name, {})
             for language, count in found.truncated.items():
@@ -280,13 +277,6 @@ class Run:
         """Return the scores of pairs of texts, from the store if they are there."""
         store, report = self.options.store, self.options.progress
         return encode(scorer, pairs, VectorSource(f"system {name!r}", f"re-ranking: {name}", store, report))
-
-    def _refuse_search(self, name: str, vectors: OtherVectors) -> None:
-        if isinstance(self.options.ranker, Approximate):
-            raise InputError(
-                f"text encoder {name!r} gives {vectors.what}, and --approximate searches dense vectors: "
-                "leave it out to rank exactly, or leave this encoder out"
-            )
 
     def signature(
         self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str

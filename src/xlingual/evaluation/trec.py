@@ -42,7 +42,7 @@ def write_trec(results: Results, folder: str | Path, depth: int | None = 1000) -
     Of several seeds each has a folder of its own, SOURCE-TARGET.seedN; of a multilingual pool all files are
     in the folder itself. A list has `depth` candidates, None for all. Files are written all or none.
 
-    Raises InputError where the results do not know their lists any more, or are approximate.
+    Raises InputError where the results do not know their lists any more.
     """
     check_depth(depth)
     evaluated = results.evaluated
@@ -51,7 +51,6 @@ def write_trec(results: Results, folder: str | Path, depth: int | None = 1000) -
             "these results hold no rankings: files of results keep ranks alone; evaluate with --trec DIR, or "
             "call write_trec on what an evaluation returned"
         )
-    refuse_approximate(any(entry.approximation is not None for entry in results.entries))
     encoders = list(dict.fromkeys(entry.encoder for entry in results.entries))
     _warn_of_size(results, depth)
     several = len({entry.seed for entry in results.entries}) > 1
@@ -69,12 +68,6 @@ def write_ranking(folder: Path, ranking: Ranking, depth: int | None) -> None:
     if not (folder / QRELS).exists():
         _write_lines(folder / QRELS, _qrels(ranking))
     _write_lines(folder / run_file(ranking.encoder), _run(ranking, depth))
-
-
-def refuse_approximate(approximate: bool) -> None:
-    """Raise InputError where numbers are approximate: the lists of a run are exact."""
-    if approximate:
-        raise InputError("--trec writes exact rankings, whose measures are others: leave out --approximate")
 
 
 def folder_of(source: str, target: str, seed: int, several_seeds: bool) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Card, Cards, Fold, Group, Heading, Text
 from xlingual.report.leaders import BoardRow
-from xlingual.results import Results, by_key
+from xlingual.results import Results
 from xlingual.tasks import Task
 
 KINDS = ("best", "worst")
@@ -74,19 +74,15 @@ def data_uri(content: bytes | None) -> str | None:
     return None
 
 
-def rank_text(task: Task, above: int, tied: int, pool: int, *, at_best: bool = False) -> str:
-    """Return where the query's own image or match came; `at_best`: a search may have missed some above it.
+def rank_text(task: Task, above: int, tied: int, pool: int) -> str:
+    """Return where the query's own image or match came.
 
     >>> from xlingual.tasks import TASKS
     >>> bkr, xlr = TASKS["backretrieval"], TASKS["crosslingual-retrieval"]
     >>> rank_text(bkr, 0, 1, 365), rank_text(xlr, 4, 3, 365)
     ('own image ranked 1 of 365', 'own match ranked 5–7 of 365 (tied)')
-    >>> rank_text(bkr, 20, 1, 40_000, at_best=True)
-    'own image ranked 21 at best, of 40,000'
     """
     place = numbers.count(above + 1)
-    if at_best:
-        return f"{task.own} ranked {place} at best, of {numbers.count(pool)}"
     if tied > 1:
         return f"{task.own} ranked {place}–{numbers.count(above + tied)} of {numbers.count(pool)} (tied)"
     return f"{task.own} ranked {place} of {numbers.count(pool)}"
@@ -110,19 +106,17 @@ def _by_encoder(
 def _records(run: Results, task: str) -> list[dict[str, Any]]:
     """Return the examples of a task from the first seed.
 
-    `place` counts within encoder, pair and kind; `searched`: ranks are lower bounds, by a search.
+    `place` counts within encoder, pair and kind.
     """
     listed = [] if run.examples is None else run.examples.to_pylist()
     records = [record for record in listed if record["task"] == task and record["kind"] in KINDS]
     first = min((record["seed"] for record in records), default=0)
     records = [record for record in records if record["seed"] == first]
-    entries = by_key(run.entries, task=task)
-    searched = {(one.encoder, one.source, one.target) for one in entries if one.approximation is not None}
     seen: Counter[tuple[str, ...]] = Counter()
     records.sort(key=itemgetter("position"))
     for record in records:
         key = itemgetter("encoder", "source", "target", "kind")(record)
-        record |= {"place": seen[key], "searched": key[:3] in searched}
+        record["place"] = seen[key]
         seen[key] += 1
     return records
 
@@ -177,7 +171,7 @@ def _card(record: dict[str, Any], task: Task, image: Callable[[bytes | None], st
         )
         for what, language in (("query", "source"), ("retrieved", "target"))
     )
-    note = rank_text(task, record["above"], record["tied"], record["pool"], at_best=record["searched"])
+    note = rank_text(task, record["above"], record["tied"], record["pool"])
     if record["similarity"] is not None:
         note += f" · similarity of the images {numbers.number(record['similarity'])}"
     return Card(query, [retrieved], note)

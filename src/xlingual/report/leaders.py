@@ -41,16 +41,6 @@ class BoardRow(Summary, frozen=True, kw_only=True):
     n_tied: int | None
 
     @property
-    def error(self) -> float | None:
-        """How far the value may be off, None where it is exact."""
-        return None if self.approximation is None else self.approximation.error
-
-    @property
-    def oracle_error(self) -> float | None:
-        """How far the oracle may be off."""
-        return None if self.approximation is None else self.approximation.oracle_error
-
-    @property
     def system(self) -> System:
         """Run, encoder and image encoder of the row."""
         return (self.run, self.encoder, self.image_encoder)
@@ -76,32 +66,24 @@ class BoardRow(Summary, frozen=True, kw_only=True):
     @property
     def value_text(self) -> str:
         """The value, or "–"."""
-        return numbers.number(self.value, self.measure, error=self.error, ci=self.ci)
+        return numbers.number(self.value, self.measure)
 
     @property
     def interval_text(self) -> str:
         """The interval, or ""."""
-        return numbers.interval(self.ci, self.measure, error=self.error)
+        return numbers.interval(self.ci, self.measure)
 
     @property
     def behind_text(self) -> str:
         """How far behind the leader, with its interval, or "–"."""
         if self.behind is None:
             return numbers.MISSING
-        return numbers.difference(self.behind.value, self.behind.ci, self.measure, error=self.behind.error)
+        return numbers.difference(self.behind.value, self.behind.ci, self.measure)
 
     @property
     def normalized_text(self) -> str:
         """How far on the way from chance to oracle, or "–"."""
-        return numbers.percent(self.normalized, error=self.normalized_error)
-
-    @property
-    def normalized_error(self) -> float | None:
-        """How far that may be off, None where it is exact."""
-        if self.error is None or self.oracle is None or self.chance is None:
-            return None
-        room = max(abs(self.oracle - self.chance) - (self.oracle_error or 0.0), 1e-9)
-        return (self.error + abs(self.normalized or 0.0) * (self.oracle_error or 0.0)) / room
+        return numbers.percent(self.normalized)
 
 
 def side_of_chance(ci: Interval | None, chance: float | None, measure: str) -> Side | None:
@@ -116,11 +98,6 @@ def side_of_chance(ci: Interval | None, chance: float | None, measure: str) -> S
 def contains(ci: Interval, value: float) -> bool:
     """Tell whether the interval contains the value, its ends included."""
     return ci.low <= value <= ci.high
-
-
-def error_of(summary: Summary) -> float | None:
-    """Return how far the value of a mean may be off, None where it is exact."""
-    return None if summary.approximation is None else summary.approximation.error
 
 
 def tasks(runs: Iterable[Results]) -> list[str]:

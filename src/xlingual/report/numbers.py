@@ -12,75 +12,18 @@ MOST_DIGITS = 6
 SMALL = 0.005  # below, three decimals leave less than a digit that can be relied on
 
 
-def number(
-    value: float | None,
-    measure: str = "",
-    *,
-    digits: int | None = None,
-    error: float | None = None,
-    ci: Interval | None = None,
-) -> str:
+def number(value: float | None, measure: str = "", *, digits: int | None = None) -> str:
     """Return the value as text: ranks with one decimal, everything else with three; "–" for no value.
-
-    Where a value may be off by an `error`, digits that this leaves unknown are not shown. The value shown
-    lies in the interval `ci`, if need be rounded the other way or with a digit more, and no rank is 0.
 
     >>> number(0.3121), number(-0.0001), number(12.5, "MedR"), number(None)
     ('0.312', '0.000', '12.5', '–')
-    >>> number(0.3121, error=0.0038), number(1234.5, "MedR", error=66.0), number(42.5, "MedR", error=27.0)
-    ('0.31', '1200', '40')
-    >>> number(0.269, error=0.012, ci=Interval(0.253, 0.269, 0.95, "of a search"))
-    '0.26'
     """
     if value is None or not math.isfinite(value):
         return MISSING
-    most = digits_of(measure) if digits is None else digits
-    places = known_digits(most, error)
-    places = max(places, 1) if most > 1 else places  # a share says a tenth at least
-    if error and ci is not None:
-        value, places = _inside(value, places, most, ci)
-    if places < 0 and value and round(value, places) == 0:
-        places = -math.floor(math.log10(abs(value)))
-    text = f"{round(value, places) if places < 0 else value:.{max(places, 0)}f}"
+    text = f"{value:.{digits_of(measure) if digits is None else digits}f}"
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", "−")
-
-
-def _inside(value: float, places: int, most: int, ci: Interval) -> tuple[float, int]:
-    """Return the value, rounded to lie in the interval, and its decimals: as few as possible, or `most`."""
-    for digits in range(places, most):
-        near, step = round(value, digits), 10.0**-digits
-        for shown in (near, near - step if near > value else near + step):
-            if ci.low <= shown <= ci.high:
-                return shown, digits
-    return value, most
-
-
-def bound(value: float) -> str:
-    """Return an upper bound of an error: two significant digits, rounded up; whole numbers from 10 on.
-
-    >>> bound(0.01408), bound(0.0353), bound(762.2), bound(0.0)
-    ('0.015', '0.036', '770', '0')
-    """
-    if value <= 0:
-        return "0"
-    places = 1 - math.floor(math.log10(value))
-    up = math.ceil(value * 10.0**places - 1e-9) / 10.0**places
-    return f"{up:.{max(places, 0)}f}"
-
-
-def known_digits(digits: int, error: float | None) -> int:
-    """Return how many of the decimals are known: the error changes the last one by two at the most.
-
-    Negative numbers mean tens, hundreds …
-
-    >>> known_digits(3, 0.0038), known_digits(3, 0.0004), known_digits(1, 66.0), known_digits(3, None)
-    (2, 3, -2, 3)
-    """
-    if not error:
-        return digits
-    return min(digits, math.floor(-math.log10(error / 2)))
 
 
 def mark(value: float | None, measure: str = "") -> str:
@@ -128,24 +71,11 @@ def not_zero(value: float | None) -> str:
     return number(value, digits=digits)
 
 
-def interval(
-    ci: Interval | None, measure: str = "", *, digits: int | None = None, error: float | None = None
-) -> str:
-    """Return "[low, high]", or "" where there is no interval.
-
-    Ends of ranks that may be off by an `error` have a digit more than the rank, and are rounded outwards.
-
-    >>> interval(Interval(12346.2, 13370.2, 0.95, "Woodruff"), "MedR", error=340.0)
-    '[12300, 13400]'
-    """
+def interval(ci: Interval | None, measure: str = "", *, digits: int | None = None) -> str:
+    """Return "[low, high]", or "" where there is no interval."""
     if ci is None:
         return ""
     most = digits_of(measure) if digits is None else digits
-    places = known_digits(most, error) + 1
-    if most == 1 and error and places <= 0:
-        step = 10.0**-places
-        low, high = max(math.floor(ci.low / step) * step, 1.0), math.ceil(ci.high / step) * step
-        return f"[{low:.0f}, {high:.0f}]"
     return f"[{number(ci.low, digits=most)}, {number(ci.high, digits=most)}]"
 
 
@@ -155,22 +85,18 @@ def with_interval(
     measure: str = "",
     *,
     digits: int | None = None,
-    error: float | None = None,
 ) -> str:
     """Return "value [low, high]"."""
-    text = number(value, measure, digits=digits, error=error, ci=ci)
-    return f"{text} {interval(ci, measure, digits=digits, error=error)}".rstrip()
+    return f"{number(value, measure, digits=digits)} {interval(ci, measure, digits=digits)}".rstrip()
 
 
-def finely(
-    value: float | None, ci: Interval | None = None, measure: str = "", *, error: float | None = None
-) -> str:
+def finely(value: float | None, ci: Interval | None = None, measure: str = "") -> str:
     """Return "value [low, high]" with two significant digits of a small value.
 
     >>> finely(0.0023, Interval(0.0012, 0.0034, 0.95, "bootstrap")), finely(0.25)
     ('0.0023 [0.0012, 0.0034]', '0.250')
     """
-    return with_interval(value, ci, measure, digits=fine_digits(value, measure), error=error)
+    return with_interval(value, ci, measure, digits=fine_digits(value, measure))
 
 
 def difference(
@@ -178,18 +104,14 @@ def difference(
     ci: Interval,
     measure: str = "",
     marks: Sequence[float] = (0.0,),
-    *,
-    error: float | None = None,
 ) -> str:
     """Return "value [low, high]" with enough decimals to see on which side of each mark an end lies.
-
-    Decimals of the value that its `error` leaves unknown are left out.
 
     >>> difference(0.02, Interval(0.0004, 0.0396, 0.95, "bootstrap"))
     '0.0200 [0.0004, 0.0396]'
     """
     digits = digits_beside((ci.low, ci.high), marks, digits_of(measure))
-    return f"{number(value, digits=digits, error=error, ci=ci)} {interval(ci, digits=digits)}"
+    return f"{number(value, digits=digits)} {interval(ci, digits=digits)}"
 
 
 def signed(value: float, ci: Interval | None = None, *, digits: int = 3, scale: float = 1) -> str:
@@ -247,20 +169,15 @@ def p_sentence(p: float | None) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def percent(share: float | None, *, error: float | None = None) -> str:
-    """Return a share as a whole percentage, without the digits that an `error` of it leaves unknown.
+def percent(share: float | None) -> str:
+    """Return a share as a whole percentage.
 
-    "–" where not even tens are known.
-
-    >>> percent(0.412), percent(None), percent(0.412, error=0.04), percent(0.412, error=0.3)
-    ('41 %', '–', '40 %', '–')
+    >>> percent(0.412), percent(None)
+    ('41 %', '–')
     """
     if share is None or not math.isfinite(share):
         return MISSING
-    places = known_digits(0, None if error is None else 100 * error)
-    if places < -1:
-        return MISSING
-    text = f"{round(100 * share, places):.0f}"
+    text = f"{100 * share:.0f}"
     return f"{'0' if text == '-0' else text} %".replace("-", "−")
 
 

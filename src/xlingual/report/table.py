@@ -60,24 +60,21 @@ class Cell:
     @classmethod
     def of(
         cls, value: float | None, ci: Interval | None = None, measure: str = "", *,
-        digits: int | None = None, error: float | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
+        digits: int | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
         """Return the cell of a number with its interval."""
-        text = numbers.with_interval(value, ci, measure, digits=digits, error=error)
+        text = numbers.with_interval(value, ci, measure, digits=digits)
         return cls._of_text(text, value, ci, **more)
 
     @classmethod
     def difference(
-        cls, value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None,
+        cls, value: float | None, ci: Interval | None, measure: str = "", *,
         marks: Sequence[float] = (0.0,), signed: bool = False, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
         """Return the cell of a difference: digits enough to see on which side of a mark an end lies."""
         if value is None:
             return cls(numbers.MISSING, **more)
-        if ci is None:
-            text = numbers.number(value, measure, error=error)
-        else:
-            text = numbers.difference(value, ci, measure, marks, error=error)
+        text = numbers.number(value, measure) if ci is None else numbers.difference(value, ci, measure, marks)
         plus = signed and value > 0 and re.match(r"[0.]*[1-9]", text)  # "+0.000" says too much
         return cls._of_text(f"+{text}" if plus else text, value, ci, **more)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.ranking import Ranking
 from xlingual.requests.record import Request, option
 from xlingual.requests.shared import (
     Cluster,
@@ -110,5 +110,5 @@ class CompressRequest(Request, frozen=True, kw_only=True):
     replicates: Annotated[Positive, option("Random sign flips of each test.", metavar="N")] = 1999
     seed: Annotated[Natural, option("Seed of the random numbers.")] = 0
     keeping: Keeping
-    ranking: ExactRanking
+    ranking: Ranking
     output: Output

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, TypeAlias
 from msgspec import field
 
 from xlingual.requests.presets import Preset
-from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, Threads, available_cores
+from xlingual.requests.ranking import Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     NEEDS_VECTORS,
@@ -96,7 +96,6 @@ class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
-    approximation: ApproximateSearch
     trec: Trec = None
     trec_depth: TrecDepth = None
     output: EvaluationOutput
@@ -126,7 +125,6 @@ class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
-    approximation: ApproximateSearch
     trec: Trec = None
     trec_depth: TrecDepth = None
     output: EvaluationOutput
@@ -229,7 +227,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     trec_depth: TrecDepth = None
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
-    ranking: ExactRanking
+    ranking: Ranking
     output: EvaluationOutput
     examples: Examples = True
     neighbours: Neighbours = True
@@ -274,7 +272,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     ties: Ties = "expected"
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
-    ranking: ExactRanking
+    ranking: Ranking
     trec: Trec = None
     trec_depth: TrecDepth = None
     output: EvaluationOutput
@@ -342,7 +340,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     skip_broken: SkipBroken = False
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
-    ranking: ExactRanking
+    ranking: Ranking
     trec: Trec = None
     trec_depth: TrecDepth = None
     output: EvaluationOutput

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from xlingual.requests.ranking import NearSearch
+from xlingual.requests.ranking import Ranking
 from xlingual.requests.record import Request, option
 from xlingual.requests.shared import AsJson, Form, Keeping, ManifestOptions, Quiet, SkipBroken
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
@@ -89,7 +89,7 @@ class PivotRequest(Request, frozen=True, kw_only=True):
     seed: Annotated[Natural, option("Seed of the parts, folds and samples.")] = 0
     skip_broken: SkipBroken = False
     keeping: Keeping
-    ranking: NearSearch
+    ranking: Ranking
     out: Annotated[Path, option("Folder of the model.", metavar="MODEL", run=True)]
     force: Annotated[bool, option("Replace the model that MODEL holds.", run=True)] = False
     report: Annotated[bool, option("Also write a report to MODEL/report.html.", run=True)] = False
@@ -119,7 +119,7 @@ class PivotPairsRequest(Request, frozen=True, kw_only=True):
     seed: Annotated[Natural, option("Seed of the sample, and of the map's choice.")] = 0
     skip_broken: SkipBroken = False
     keeping: Keeping
-    ranking: NearSearch
+    ranking: Ranking
     out: Annotated[Path, option("Write the pairs: .parquet or .jsonl.", metavar="PAIRS", run=True)]
     force: Annotated[bool, option("Replace PAIRS where it is there already.", run=True)] = False
     quiet: Quiet = False

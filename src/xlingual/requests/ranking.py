@@ -1,19 +1,16 @@
-"""Options of the back end that ranks (it changes no number), and of approximate ranking."""
+"""Options of the back end that ranks (it changes no number)."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
 from xlingual.errors import InputError
 from xlingual.requests.record import Record, option
 from xlingual.requests.values import Positive
-
-Hundred: TypeAlias = Annotated[int, Meta(ge=100)]
 
 _UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _LEAST = 1 << 20
@@ -100,70 +97,5 @@ class Ranking(Record, frozen=True, kw_only=True):
             metavar="DIR",
             run=True,
             secret=True,
-        ),
-    ] = None
-
-
-class ExactRanking(Ranking, frozen=True, kw_only=True):
-    """Where ranking is done, for tasks that are always ranked exactly."""
-
-    refused: ClassVar[Mapping[str, str]] = {
-        "--approximate": "ranks exactly: its numbers need the place of every relevant candidate, or "
-        "differences smaller than a search's error; --approximate is for evaluate bkr and evaluate xlr"
-    }
-
-
-Index: TypeAlias = Annotated[Literal["ivf", "hnsw"] | None, option("Kind of index.", otherwise="ivf")]
-
-
-class NearSearch(Ranking, frozen=True, kw_only=True):
-    """Where nearest neighbours are found, of all or of an index."""
-
-    approximate: Annotated[
-        bool, option("Search an approximate index for near images, instead of comparing all images.")
-    ] = False
-    index: Index = None
-
-
-class ApproximateSearch(Record, frozen=True, kw_only=True):
-    """A search in place of all pairs, with its error measured in every run."""
-
-    heading = "Approximate ranking"
-
-    approximate: Annotated[
-        bool,
-        option(
-            "Search an approximate index instead of ranking all candidates; every number is shown with "
-            "its possible error."
-        ),
-    ] = False
-    index: Index = None
-    depth: Annotated[
-        Positive | None,
-        option(
-            "Number of candidates that the index returns for each query, at least the k of R@k.",
-            metavar="N",
-            otherwise="20",
-        ),
-    ] = None
-    probes: Annotated[
-        Positive | None,
-        option(
-            "Number of lists (ivf) or vectors (hnsw) searched for a query: more is slower and misses less.",
-            metavar="N",
-        ),
-    ] = None
-    check: Annotated[
-        Hundred | None,
-        option(
-            "Number of queries that are also ranked exactly, to measure the error.",
-            metavar="N",
-            otherwise="1000",
-        ),
-    ] = None
-    candidates: Annotated[
-        Hundred | None,
-        option(
-            "Number of random candidates that estimate MedR and deep R@p%.", metavar="N", otherwise="10000"
         ),
     ] = None

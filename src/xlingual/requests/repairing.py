@@ -6,7 +6,7 @@ import math
 from typing import Annotated, Literal
 
 from xlingual.errors import InputError
-from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.ranking import Ranking
 from xlingual.requests.record import Request, option
 from xlingual.requests.shared import EqualIds, Keeping, ManifestOptions, Output, PoolLanguages
 from xlingual.requests.values import AboveZero, Natural, Share, comma_list
@@ -88,5 +88,5 @@ class RepairRequest(Request, frozen=True, kw_only=True):
     ] = "sentence"
     seed: Annotated[Natural, option("Seed of the parts and of the tests.")] = 0
     keeping: Keeping
-    ranking: ExactRanking
+    ranking: Ranking
     output: Output

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from xlingual.requests.ranking import Address, ExactRanking
+from xlingual.requests.ranking import Address, Ranking
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     Annotate,
@@ -89,7 +89,7 @@ class DemoRequest(Request, frozen=True, kw_only=True):
     out: Annotated[
         Path, option("Write data, results and report to the folder DIR.", metavar="DIR", run=True)
     ] = Path("xlingual-demo")
-    ranking: ExactRanking
+    ranking: Ranking
     quiet: Quiet = False
 
 

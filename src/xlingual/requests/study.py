@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.ranking import Ranking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.shared import SYSTEMS, AsJson, Form, Keeping, ManifestOptions, Quiet, Runs
 from xlingual.requests.values import Natural, Positive, Share
@@ -85,7 +85,7 @@ class NewStudyRequest(Request, frozen=True, kw_only=True):
     layout: Layout
     out: Annotated[Path, option("Write the study to the folder STUDY.", metavar="STUDY", run=True)]
     keeping: Keeping
-    ranking: ExactRanking
+    ranking: Ranking
     quiet: Quiet = False
 
 

@@ -11,7 +11,7 @@ from msgspec import field
 
 from xlingual.errors import InputError
 from xlingual.requests.presets import Preset
-from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.ranking import Ranking
 from xlingual.requests.reading import checked, made
 from xlingual.requests.record import Request, argument, defaults, leaves, option, values
 from xlingual.requests.shared import (
@@ -73,7 +73,7 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     ] = None
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
-    ranking: ExactRanking
+    ranking: Ranking
     output: Output
     highlight: Highlight = ()
     seed_shown: SeedShown = "mean"

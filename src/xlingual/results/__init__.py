@@ -5,14 +5,13 @@ One file for each kind: `evaluation` (results.json and the tables beside it; its
 `document` and `files` are what they share; `schemas` makes a JSON Schema of each.
 """
 
-from xlingual.results.entries import Approximation, Behind, Entry, EstimatedXLR, Summary
+from xlingual.results.entries import Behind, Entry, EstimatedXLR, Summary
 from xlingual.results.evaluation import SCHEMA, Results, by_key
 from xlingual.results.files import read_json, to_json, write_json
 from xlingual.results.values import Interval
 
 __all__ = [
     "SCHEMA",
-    "Approximation",
     "Behind",
     "Entry",
     "EstimatedXLR",

@@ -6,45 +6,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from xlingual.results.values import Amount, Count, Interval, Number, Share, Size, Whole, about
+from xlingual.results.values import Count, Interval, Number, Share, Size, about
 from xlingual.results.views import Views
-
-
-class Approximation(Struct, frozen=True):
-    """How a number was found without ranking everything, and how far it may be off.
-
-    By a search: `search`, `depth`, and the check on the `n_checked` queries that were ranked exactly too.
-    By a uniform sample of the candidates: `candidates`, their number.
-    """
-
-    search: Annotated[
-        str | None,
-        about("The index and its settings, such as ivf; null where a sample of candidates was ranked."),
-    ]
-    depth: Annotated[
-        Whole | None, about("How many candidates of each query were found and scored; null as search.")
-    ]
-    candidates: Annotated[
-        Whole | None, about("Size of the uniform sample of candidates; null where an index was searched.")
-    ]
-    n_checked: Annotated[Whole | None, about("Queries that were also evaluated exactly.")]
-    recall_nearest: Annotated[
-        Number | None, about("Share of the checked queries for which a nearest text was found.")
-    ]
-    recall_way_back: Annotated[
-        Number | None,
-        about(
-            "Share of the true nearest images of the retrieved texts' images that were found; null "
-            "without images."
-        ),
-    ]
-    difference: Annotated[
-        Number | None,
-        about("Approximate minus exact value, over the checked queries; null for a sample of candidates."),
-    ]
-    ci: Annotated[Interval | None, about("Interval of that difference over all queries; null as difference.")]
-    error: Annotated[Amount, about("The value is not further off than this; digits below it are not shown.")]
-    oracle_error: Annotated[Number | None, about("The same for the oracle.")] = None
 
 
 class Measured(Struct, frozen=True):
@@ -108,13 +71,6 @@ class Entry(Measured, frozen=True):
             "elsewhere."
         ),
     ] = None
-    approximation: Annotated[
-        Approximation | None,
-        about(
-            "How far the number may be off, where not everything was ranked; null where the number was "
-            "found by exact ranking."
-        ),
-    ] = None
     n_unanswered: Annotated[
         Count | UnsetType,
         about("Queries without results of a search system, which count as misses; absent for none."),
@@ -127,13 +83,6 @@ class Behind(Struct, frozen=True):
     leader: Annotated[str, about("Name of the leading encoder.")]
     value: Annotated[Number, about("The leader's value minus its own.")]
     ci: Annotated[Interval, about("Interval of the difference.")]
-    error: Annotated[
-        Number | None,
-        about(
-            "How far an approximate difference may be off; null where both numbers were found by exact "
-            "ranking."
-        ),
-    ] = None
 
 
 class EstimatedXLR(Struct, frozen=True):
@@ -186,13 +135,6 @@ class Summary(Measured, frozen=True):
     views: Annotated[
         Views | None,
         about("For the task image-sentence: against, the difference to a baseline; null elsewhere."),
-    ] = None
-    approximation: Annotated[
-        Approximation | None,
-        about(
-            "How far the number may be off, where not everything was ranked; null where all numbers of "
-            "the mean were found by exact ranking."
-        ),
     ] = None
     ci_simultaneous: Annotated[
         Interval | None,

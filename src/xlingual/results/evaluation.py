@@ -354,8 +354,7 @@ def _value_text(row: Summary) -> str:
     if row.value is None:
         return f"– ({row.note})"
     interval = f" [{row.ci.low:.3f}, {row.ci.high:.3f}]" if row.ci else ""
-    off = "" if row.approximation is None else f", off by up to {row.approximation.error:.2g}"
-    return f"{row.value:.3f}{interval}{off}"
+    return f"{row.value:.3f}{interval}"
 
 
 def by_key(rows: Sequence[Entry] | Sequence[Summary], **wanted: object) -> list[Any]:

@@ -24,7 +24,6 @@ class Headline(Struct, frozen=True):
         among(LEADER, LEVEL, BEHIND, UNKNOWN),
         about("leader; level where the paired difference to it may be zero; else behind, or unknown."),
     ]
-    error: Annotated[Number | None, about("How far it may be off; null where it is exact.")] = None
 
 
 class Part(Struct, frozen=True):

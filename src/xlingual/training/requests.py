@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from xlingual.errors import InputError
-from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.ranking import Ranking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.shared import (
     Annotate,
@@ -230,7 +230,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     text_encoders: TextEncoders
     keeping: Keeping
     sampling: Sampling
-    ranking: ExactRanking
+    ranking: Ranking
     output: Output
     base: Annotated[
         str | None,

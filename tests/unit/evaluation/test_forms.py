@@ -280,14 +280,6 @@ class OnTop:
         return self.apply(self.base.encode(batch))
 
 
-def test_a_search_is_refused(manifest):
-    pytest.importorskip("faiss")
-    from xlingual.ranking.approximate import Approximate
-
-    with pytest.raises(InputError, match="--approximate searches dense vectors: leave it out"):
-        crosslingual_retrieval(manifest, text_encoders=Table("maxsim"), store=None, ranker=Approximate())
-
-
 def test_a_validation_serves_all_forms_and_says_why_there_is_no_corr():
     rows = [{"id": f"r{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(N)]
     found = validate_backretrieval(

@@ -61,7 +61,7 @@ def test_the_keys_of_an_entry(results, tmp_path):
     assert content["schema"] == "xlingual/results/1"
     assert len(content["results"]) == 2 * 2 * 3 * 2  # encoders, pairs, measures, seeds
     for entry in content["results"]:
-        assert KEYS <= set(entry) <= KEYS | {"note", "views", "approximation"}
+        assert KEYS <= set(entry) <= KEYS | {"note", "views"}
         assert set(entry["ci"]) == {"low", "high", "level", "method"}
         assert entry["ci"]["low"] <= entry["value"] <= entry["ci"]["high"]
     further = {"warnings", "diagnostics", "truncated", "dropped", "encoders", "costs", "timings", "files"}

@@ -145,16 +145,6 @@ def test_what_is_no_similarity_is_refused(manifest: Manifest, given: object, wor
         xlr(manifest, similarity=given)
 
 
-def test_a_search_cannot_serve_it(manifest: Manifest) -> None:
-    pytest.importorskip("faiss", reason="the extra ann is not installed")
-    from xlingual.ranking.approximate import Approximate
-
-    with pytest.raises(
-        InputError, match=r"--similarity transductive-csls\?k=10 needs .* leave out --approximate"
-    ):
-        xlr(manifest, similarity="transductive-csls", ranker=Approximate())
-
-
 def test_both_ways_between_texts_and_images() -> None:
     """Image-sentence ranking: one set of scores, symmetric, for both ways; the best caption counts."""
     rng = np.random.default_rng(5)

@@ -66,11 +66,11 @@ def test_keywords_are_fields(kind):
 
 @pytest.mark.parametrize("kind", FUNCTIONS, ids=lambda kind: kind.command)
 def test_fields_that_change_a_number_are_keywords(kind):
-    """All but how a manifest or a pool is read, and what a search or a calibration adds."""
+    """All but how a manifest or a pool is read, and what a calibration adds."""
     module, name = FUNCTIONS[kind].split(":")
     keywords = set(inspect.signature(getattr(import_module(module), name)).parameters)
     beside = {"split", "rows", "images", "separator", "encoding", "languages", "calibration", "max_cost"}
-    beside |= {"equal_ids", "approximate", "index", "depth", "probes", "check", "candidates", "results"}
+    beside |= {"equal_ids", "results"}
     beside |= {
         "nbest",
         "algorithm",

@@ -8,7 +8,7 @@ import pytest
 from xlingual.errors import InputError
 from xlingual.requests import read
 from xlingual.requests.comparing import CompareRequest
-from xlingual.requests.evaluating import BackretrievalRequest, MultilingualPoolRequest, StsRequest
+from xlingual.requests.evaluating import BackretrievalRequest, StsRequest
 from xlingual.requests.reading import read_toml
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest
 
@@ -79,7 +79,6 @@ def test_what_is_wrong_is_reported_in_a_line(text, message):
             {"manifest": "m", "image_encoder": "pixels"},
             "text_encoders=… or runs=… is missing: name one system",
         ),
-        (MultilingualPoolRequest, {"approximate": True}, "approximate: ranks exactly"),
         (StsRequest, {"files": "one.csv"}, "files must be a list, found"),
         (DualEncoderRequest, {"ngrams": "5-3"}, "ngrams: '5-3' is neither a range"),
         (BackretrievalRequest, {"memory": "much"}, "memory: 'much' is no size"),

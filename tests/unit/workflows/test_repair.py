@@ -13,7 +13,6 @@ from xlingual.encoders.compressed import SmallerTexts
 from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import DataWarning, InputError
 from xlingual.models.folder import ModelFolder
-from xlingual.ranking.approximate import Approximate
 from xlingual.results.repair import Repair
 from xlingual.transforms.compression import halved
 from xlingual.workflows.repairing import repair_encoder
@@ -154,8 +153,6 @@ def test_a_correction_that_cannot_be_used_is_refused(corrected):
     fused = {"own": own, "plain": Apart(seed=1), "both": "rrf:own+plain"}
     with pytest.raises(InputError, match=r"takes their results by cosine.*hubs=plain"):
         multilingual_pool(test, fused, views="none", store=None)
-    with pytest.raises(InputError, match=r"--approximate does not find.*hubs=plain"):
-        crosslingual_retrieval(manifest(60, first=200), own, ranker=Approximate(), measures="R@1", store=None)
 
 
 def test_rows_it_was_fitted_or_chosen_on_are_not_evaluated(corrected):

@@ -187,11 +187,10 @@ class _Tests:
             for one in (since, now)
         ]
         try:
-            aligned, queries = aligned_queries(both, chain.measure, chain.task, asked)
+            _, queries = aligned_queries(both, chain.measure, chain.task, asked)
         except InputError as error:
             why = _differing(since, now, draft.pair) or str(error)
             return Change(since.record.id, None, None, None, None, CANNOT_TELL, note=why)
-        self.notes += [note for note in aligned.notes if note.startswith("the numbers are approximate")]
         earlier, later = queries.encoders
         if queries.agree(earlier, later):
             return Change(since.record.id, 0.0, None, None, None, UNCHANGED, queries.n_distinct)

@@ -1,7 +1,4 @@
-"""Baselines of Backretrieval, from images alone: chance, oracle and ceiling, the same for every encoder.
-
-The scorer is here too: the exact one; `approximate` has the one that checks a search.
-"""
+"""Baselines of Backretrieval, from images alone: chance, oracle and ceiling, the same for every encoder."""
 
 from __future__ import annotations
 
@@ -12,13 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.evaluation.backretrieval.nearest import Nearest
-from xlingual.evaluation.backretrieval.way_back import WayBackRanks
+from xlingual.evaluation.backretrieval.way_back import Scorable, WayBackRanks
 from xlingual.evaluation.estimates import score
-from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.numbers import Baseline
-from xlingual.evaluation.run import TextSides
-from xlingual.evaluation.scorer import Scorable, Scorer
 from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ragged import members, sums
 from xlingual.ranking import pairs
@@ -32,6 +25,15 @@ class ReferenceScores:
     oracle_target: Ints  # position of the target whose image is nearest, -1 where several tie
     ceiling: dict[str, Floats]  # measures that have one: SIM, and R@k where all target images were ranked
     chance: dict[str, float]
+
+    def baseline(self, measure: Scorable, clusters: Sequence[Ints]) -> Baseline:
+        """Return chance, oracle and ceiling of a measure; the oracle's queries are in the `clusters`."""
+        values, ceiling = self.oracle.get(measure.name), self.ceiling.get(measure.name)
+        return Baseline(
+            self.chance[measure.name],
+            None if values is None else score(measure, values, clusters),
+            None if ceiling is None else float(ceiling.mean()),
+        )
 
 
 def reference(ranks: WayBackRanks, task: int, measures: Sequence[RankMeasure]) -> ReferenceScores:
@@ -117,28 +119,3 @@ def _oracle_target(ranks: WayBackRanks, task: int, columns: Ints) -> Ints:
     single = ranks.oracle.tied[line] == 1
     found[query[single]] = first[ranks.oracle.candidate[line[single]]]
     return found
-
-
-class BackretrievalScorer(Scorer):
-    """Scores the ranks of exact ranking; a subclass that checks a search gets the steps on the way too."""
-
-    def texts(self, encoder: str, vectors: TextSides | SystemLists, found: Sequence[Nearest]) -> None:
-        """Take the nearest texts of an encoder, of each task."""
-
-    def images(self, ranks: WayBackRanks, task: int) -> None:
-        """Take the ranks of a task, while they are at hand."""
-
-    def knows_ranks(self, encoder: str, task: int, measure: Scorable) -> bool:
-        """Return whether the rank of every single query is known."""
-        return True
-
-    def baseline(
-        self, task: int, measure: Scorable, found: ReferenceScores, clusters: Sequence[Ints]
-    ) -> Baseline:
-        """Return chance, oracle and ceiling of a task; the oracle's queries are in the `clusters`."""
-        values, ceiling = found.oracle.get(measure.name), found.ceiling.get(measure.name)
-        return Baseline(
-            found.chance[measure.name],
-            None if values is None else score(measure, values, clusters),
-            None if ceiling is None else float(ceiling.mean()),
-        )

@@ -19,9 +19,7 @@ from xlingual.data.taking import takes_data
 from xlingual.embed import ImageIndex
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import listed, warn
-from xlingual.evaluation.approximation.checked import approximate
-from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
-from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, ReferenceScores, reference
+from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference
 from xlingual.evaluation.backretrieval.examples import (
     ExampleRows,
     example_pairs,
@@ -36,7 +34,8 @@ from xlingual.evaluation.backretrieval.look_alikes import (
 )
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.rankings import rankings, refuse_function
-from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
+from xlingual.evaluation.backretrieval.way_back import Scorable, WaysFound, ways_back
+from xlingual.evaluation.estimates import score
 from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.neighbours import KEPT, NeighbourTable
@@ -47,9 +46,8 @@ from xlingual.evaluation.pair_hubs import PairHubs
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.rankings import Evaluated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
-from xlingual.evaluation.scorer import Scorable
 from xlingual.evaluation.similarities import COSINE
-from xlingual.evaluation.trec import refuse_approximate, write_trec
+from xlingual.evaluation.trec import write_trec
 from xlingual.measures import (
     MeanImageSimilarity,
     Measure,
@@ -125,8 +123,7 @@ def backretrieval(
             `R@p%`, `RR`, `RR@k`, `MedR`; SIM is always reported beside them, and R@0.1% (k = ⌈D/1000⌉)
             beside R@k where a pair has more than 100,000 distinct source images.
         threads: tiles computed side by side; changes no number.
-        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`. With
-            `xlingual.ranking.approximate.Approximate` every number says how far it may be off.
+        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         examples: keep the best and worst queries of the leading encoder, for the report.
         neighbours: keep the ten nearest targets of each query of the first sample, for `inspect`.
         progress: called with (what, done, total).
@@ -184,9 +181,7 @@ class _Backretrieval:
         self, run: PairRun, measures: Sequence[RankMeasure], *, runs: bool, neighbours: bool
     ) -> None:
         self.run, self.tasks = run, run.tasks
-        ranker = approximate(run.options, measures)
         if runs:
-            refuse_approximate(ranker is not None)
             refuse_function(run)
         self.image_name, self.image_identity, self.images = image_space(run)
         _warn_of_own_images(run, self.image_identity)
@@ -195,11 +190,8 @@ class _Backretrieval:
         refuse_small_pools(self.images, run.tasks, measures)
         self.ranked = _with_share(measures, self.images, run.tasks)
         self.measures: list[Scorable] = [*self.ranked, SIM]
-        self.scorer = BackretrievalScorer()
-        if ranker is not None:
-            self.scorer = CheckedBackretrieval(run, ranker, self.ranked)
         self.neighbours = NeighbourTable(NAME)
-        self._first = 1 if not neighbours else KEPT if ranker is None else min(KEPT, ranker.depth)
+        self._first = KEPT if neighbours else 1
         self._image_looks: Looks | None = None
         if isinstance(self.images, ImageIndex):
             self._image_looks = Looks(self.images, run.tasks[0].sample)
@@ -245,7 +237,6 @@ class _Backretrieval:
                 )
         if self._image_looks is not None and not isinstance(vectors, SystemLists):
             self._looks[name] = self._image_looks.of(vectors)
-        self.scorer.texts(name, vectors, found)
         for task, subject, nearest in zip(self.tasks, self.run.subjects, found, strict=True):
             if nearest.neighbours is not None:
                 rows = task.sample.source, task.sample.target
@@ -270,7 +261,6 @@ class _Backretrieval:
             ):
                 for number in ranks.pools.tasks:
                     references[number] = reference(ranks, number, self.ranked)
-                    self.scorer.images(ranks, number)
                     for encoder, (name, texts) in enumerate(nearest.items()):
                         found[name, number] = WaysFound(texts[number], ranks.routes(encoder, number))
         return found, references
@@ -284,7 +274,7 @@ class _Backretrieval:
         """Return the numbers of all encoders, tasks and measures, with their baselines."""
         numbers = Numbers(NAME, self.measures, self.run.subjects, self.image_name)
         baselines = {
-            (number, measure): self.scorer.baseline(number, measure, references[number], clusters)
+            (number, measure): references[number].baseline(measure, clusters)
             for number, task in enumerate(self.tasks)
             for clusters in [cluster_ids(self.run.manifest, number, task, references[number].oracle_target)]
             for measure in self.measures
@@ -300,12 +290,17 @@ class _Backretrieval:
                     places = one.nearest.places(len(sample.target))
                     views = BackretrievalViews(hubs.add(name, number, places, self._missed(one)))
                 for measure in self.measures:
-                    scored = self.scorer.score(name, number, measure, one.values(measure), clusters, n_tied)
-                    baseline = baselines[number, measure]
+                    values = one.values(measure)
                     numbers[name, measure.name, subject] = self.run.number(
-                        task, measure.name, name, scored, baseline, images=self.image_identity
+                        task,
+                        measure.name,
+                        name,
+                        score(measure, values, clusters),
+                        n_tied=n_tied,
+                        baseline=baselines[number, measure],
+                        conditions={"images": self.image_identity},
                     ).with_views(views if measure == self.measures[0] else None)
-                    ranked = measure != SIM and scored.n_tied is not None
+                    ranked = measure != SIM
                     numbers.add_queries(
                         name,
                         measure,
@@ -314,7 +309,7 @@ class _Backretrieval:
                         retrieved=retrieved,
                         above=one.single(counts.above) if ranked else None,
                         tied=one.single(counts.tied) if ranked else None,
-                        value=scored.values,
+                        value=values,
                     )
         return numbers
 
@@ -327,10 +322,7 @@ class _Backretrieval:
     def _examples(
         self, summary: Sequence[Summary], found: Mapping[tuple[str, int], WaysFound]
     ) -> Iterator[ExampleRows]:
-        """Yield examples of the leading encoder, for the first sample of the chosen language pairs.
-
-        There are none where the ranks of single queries are not known.
-        """
+        """Yield examples of the leading encoder, for the first sample of the chosen language pairs."""
         valued = {row.measure for row in summary if row.source is None and row.value is not None}
         first = next(measure for measure in self.measures if measure.name in valued)
         leader = leading_encoder(summary, first)
@@ -338,8 +330,6 @@ class _Backretrieval:
         for pair in example_pairs(summary, leader, first):
             number = numbers[pair][0]
             task, one = self.tasks[number], found[leader, number]
-            if not self.scorer.knows_ranks(leader, number, first):
-                continue
             labels = {"task": NAME, "encoder": leader, "source": task.source, "target": task.target}
             pool = len(distinct_values(self.images.code[task.sample.pool]))
             yield ExampleRows(

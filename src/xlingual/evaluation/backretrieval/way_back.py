@@ -19,11 +19,12 @@ from xlingual.evaluation.backretrieval.nearest import Nearest, tie_cap
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import part_of
 from xlingual.evaluation.run import Tally
-from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import MeanImageSimilarity, RankMeasure, RecallAt, RecallShare
 from xlingual.ragged import distinct_of, sums
 from xlingual.ranking import Counts, Progress, Ranker, Reduction, Top, TopK, Transposed, as_scores
 from xlingual.records import RankCounts
+
+Scorable = RankMeasure | MeanImageSimilarity
 
 
 def ways_back(

@@ -17,10 +17,9 @@ from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.errors import InputError, parameter, warn
-from xlingual.evaluation.approximation.checked import approximate
-from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
 from xlingual.evaluation.crosslingual_retrieval.matches import First, matches_and_places
 from xlingual.evaluation.crosslingual_retrieval.rankings import rankings
+from xlingual.evaluation.estimates import score
 from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.neighbours import NeighbourTable
@@ -30,7 +29,7 @@ from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.rankings import Evaluated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
-from xlingual.evaluation.trec import refuse_approximate, write_trec
+from xlingual.evaluation.trec import write_trec
 from xlingual.measures import (
     Measure,
     RankMeasure,
@@ -127,17 +126,12 @@ def several_answers(manifest: Manifest, tasks: Sequence[PairTask]) -> bool:
     return any(np.bincount(manifest.item[task.sample.target]).max(initial=0) > 1 for task in tasks)
 
 
-def _warn_of_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> None:
-    """Warn that R@k is set recall where items have several target texts; refuse it of a search."""
+def _warn_of_set_recall(measures: Sequence[RankMeasure]) -> None:
+    """Warn that R@k is set recall where items have several target texts."""
     recalls = [measure for measure in measures if isinstance(measure, Recall)]
     if not recalls:
         return
     (instead, *_), name = as_success(recalls), recalls[0].name
-    if searched:
-        raise InputError(
-            f"{name} needs the rank of every target text of an item, and a search finds only the best "
-            f"candidates: ask for {instead.name} (whether any is among them), or leave out --approximate"
-        )
     warn(
         f"items have several target texts: {name} is the share of them that is found; for whether any is "
         f"found, ask for {instead.name}"
@@ -155,12 +149,8 @@ def _evaluated(
 ) -> Results:
     run.join_near_duplicates()
     refuse_small_pools(run.tasks, measures)
-    ranker = approximate(run.options, measures)
-    if trec is not None:
-        refuse_approximate(ranker is not None)
     if several_answers(run.manifest, run.tasks):
-        _warn_of_set_recall(measures, searched=ranker is not None)
-    scorer = RetrievalScorer() if ranker is None else CheckedRetrieval(run, ranker, measures)
+        _warn_of_set_recall(measures)
     numbers, hubs = Numbers(NAME, measures, run.subjects), PairHubs(run, examples)
     kept = NeighbourTable(NAME)
     for name, vectors in run.found():
@@ -177,15 +167,14 @@ def _evaluated(
                     progress=run.progress(f"ranking texts: {name}"),
                     tally=run.tally,
                     measures=measures,
-                    first=HUBS_OF if ranker is None else min(HUBS_OF, ranker.depth),
+                    first=HUBS_OF,
                     neighbours=neighbours,
                 )
                 found += matches
                 looked |= {} if first is None else {chosen[0]: first}
-        scorer.texts(name, vectors)
         for number, targets in enumerate(found):
             for measure in measures:
-                _enter(run, numbers, scorer, (name, number, measure), targets)
+                _enter(run, numbers, (name, number, measure), targets)
         for number, first in looked.items():
             subject, sample = numbers.subjects[number], run.tasks[number].sample
             key = name, measures[0].name, subject
@@ -206,7 +195,6 @@ def _evaluated(
 def _enter(
     run: PairRun,
     numbers: Numbers,
-    scorer: RetrievalScorer,
     what: tuple[str, int, RankMeasure],
     targets: TargetCounts,
 ) -> None:
@@ -218,23 +206,30 @@ def _enter(
         measure.per_query(targets) if isinstance(measure, Recall) and of_all else measure.per_query(counts)
     )
     clusters = [run.manifest.cluster[task.sample.source]]
-    scored = scorer.score(name, number, measure, values, clusters, counts.n_tied)
+    answers: dict[str, str] = {}
     by_chance = _chance_counts(run.manifest, task)
     if of_all:
-        scored = replace(scored, conditions={**scored.conditions, "answers": "several"})
+        answers["answers"] = "several"
         # all are tied: each match is among the first k with the same chance, however many there are
         by_chance = replace(by_chance, relevant=np.ones_like(by_chance.relevant))
     baseline = Baseline(measure.aggregate(measure.per_query(by_chance)))
-    numbers[name, measure.name, subject] = run.number(task, measure.name, name, scored, baseline)
-    known = scored.n_tied is not None
+    numbers[name, measure.name, subject] = run.number(
+        task,
+        measure.name,
+        name,
+        score(measure, values, clusters),
+        n_tied=counts.n_tied,
+        baseline=baseline,
+        conditions=answers,
+    )
     numbers.add_queries(
         name,
         measure,
         subject,
         query=task.sample.source,
-        above=counts.above if known else None,
-        tied=counts.tied if known else None,
-        value=scored.values,
+        above=counts.above,
+        tied=counts.tied,
+        value=values,
     )
 
 

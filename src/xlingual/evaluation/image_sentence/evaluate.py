@@ -18,7 +18,6 @@ from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, q
 from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
-from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.image_sentence.banks import ImageBank, Repairs
 from xlingual.evaluation.image_sentence.captions import (
@@ -118,7 +117,6 @@ def image_sentence(
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
-    exact_only(ranker, "image–sentence ranking")
     ranked = as_success(parse_rank_measures(measures))
     if trec is not None and fold is not None:
         raise InputError(

@@ -17,7 +17,6 @@ from xlingual.data.samples import resolve_pairs
 from xlingual.data.taking import takes_data
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, parameter
-from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.backretrieval.evaluate import NAME
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
 from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_pools as refuse_small_truth
@@ -109,7 +108,6 @@ def validate_backretrieval(
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
-    exact_only(ranker, "a metric validation")
     recall, pattern = _recall(measure), _pattern(family)
     levels = [NONE, *([] if degrade is None else parse_levels(degrade))]
     if splits is not None and seeds is not None:

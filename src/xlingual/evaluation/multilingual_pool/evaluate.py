@@ -15,7 +15,6 @@ from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, parameter
-from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
@@ -128,7 +127,6 @@ def multilingual_pool(
             f"expected a MultilingualPool or its path, found {type(pool).__name__}: read it with "
             "MultilingualPool.read(path)"
         )
-    exact_only(ranker, "a multilingual pool")
     choice = choose(
         pool,
         views,

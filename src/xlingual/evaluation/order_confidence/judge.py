@@ -96,8 +96,6 @@ def _limit(z_sim: float, best: float, mean: float) -> str:
 def _outside(results: Results, basis: OrderBasis, n: int) -> str | None:
     """Return why the model does not hold for a whole run; None where it does."""
     own = [entry for entry in results.entries if entry.measure == basis.measure]
-    if any(entry.approximation is not None for entry in own):
-        return "numbers of an approximate search were not among those it was fitted to"
     if n > basis.most_encoders:
         return f"it was fitted to boards of {basis.most_encoders} encoders at the most, and here are {n}"
     sizes = [entry.n_source for entry in own]

@@ -8,7 +8,6 @@ from pathlib import Path
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.runs.qrels import QrelsLike
 from xlingual.errors import InputError, parameter
-from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.multilingual_pool.choice import check_candidate_text
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.retrieval.judgements import (
@@ -85,7 +84,6 @@ def retrieval(
     """
     chosen = parse_retrieval_measures(measures)
     check_ties(ties)
-    exact_only(ranker, "retrieval by judgements")
     if isinstance(pool, str | Path):
         pool = MultilingualPool.read(pool, qrels=qrels)
     elif qrels is not None:

@@ -8,7 +8,7 @@ from statistics import median, quantiles
 from xlingual.report import numbers, words
 from xlingual.report.axis import Axis, axis_for
 from xlingual.report.blocks import STEPS, Box, Heat, HeatMap
-from xlingual.report.leaders import BoardRow, System, error_of
+from xlingual.report.leaders import BoardRow, System
 from xlingual.results import Summary
 
 FEWEST_FOR_BOX = 3
@@ -58,15 +58,14 @@ def scale_ends(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> tuple
         return numbers.MISSING, numbers.MISSING
     measure = found[0].measure
     ends = sorted((p.value for p in found if p.value is not None), reverse=words.lower_is_better(measure))
-    error = max((error_of(p) or 0.0 for p in found), default=0.0)
-    return numbers.number(ends[0], measure, error=error), numbers.number(ends[-1], measure, error=error)
+    return numbers.number(ends[0], measure), numbers.number(ends[-1], measure)
 
 
 def _box(row: BoardRow, pairs: Pairs) -> Box | None:
     found = sorted(
         (
             one.value,
-            f"{words.pair(*key)}: {numbers.number(one.value, row.measure, error=error_of(one), ci=one.ci)}",
+            f"{words.pair(*key)}: {numbers.number(one.value, row.measure)}",
             key,
         )
         for key, one in pairs.items()
@@ -76,12 +75,12 @@ def _box(row: BoardRow, pairs: Pairs) -> Box | None:
         return None
     points, keys = [(value, text) for value, text, _ in found], [key for *_, key in found]
     values = [value for value, _ in points]
-    least, most = (numbers.number(value, row.measure, error=row.error) for value in (values[0], values[-1]))
+    least, most = (numbers.number(value, row.measure) for value in (values[0], values[-1]))
     if len(values) < FEWEST_FOR_BOX:
         spoken = f"{row.label}: {', '.join(text for _, text in points)}"
         return Box(row.label, spoken, None, values[0], values[-1], points, keys)
     quartiles, low, high = box_of(values)
-    centre = numbers.number(quartiles[1], row.measure, error=row.error)
+    centre = numbers.number(quartiles[1], row.measure)
     spoken = f"{row.label}: median {centre} over {len(values)} pairs, from {least} to {most}"
     return Box(row.label, spoken, quartiles, low, high, points, keys)
 
@@ -98,9 +97,8 @@ def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits
     summary = pairs.get(pair)
     if summary is None:
         return None
-    error = error_of(summary)
-    text = numbers.number(summary.value, summary.measure, error=error, ci=summary.ci)
-    value = numbers.with_interval(summary.value, summary.ci, summary.measure, error=error)
+    text = numbers.number(summary.value, summary.measure)
+    value = numbers.with_interval(summary.value, summary.ci, summary.measure)
     note = f" ({summary.note})" if summary.value is None and summary.note else ""
     title = f"{words.pair(*pair)}: {value}{note}"
     if summary.value is None:
@@ -110,5 +108,5 @@ def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits
     if words.lower_is_better(summary.measure):
         share = 1 - share
     places = min(digits, numbers.digits_of(summary.measure))
-    short = numbers.number(summary.value, digits=places, error=error)
+    short = numbers.number(summary.value, digits=places)
     return Heat(text, short, title, round(share * (STEPS - 1)))

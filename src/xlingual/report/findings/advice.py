@@ -58,7 +58,7 @@ def enough(task: Task, best: BoardRow) -> float | None:
         return mark.value
     if best.normalized is None or best.oracle is None or best.chance is None:
         return None
-    room = max(best.oracle - best.chance - (best.oracle_error or 0.0), 1e-9)
+    room = max(best.oracle - best.chance, 1e-9)
     return best.chance + mark.value * room
 
 

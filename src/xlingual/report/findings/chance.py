@@ -19,7 +19,7 @@ def nothing_found(best: BoardRow, found: Sequence[BoardRow], name: str, where: s
     """Return the first sentences where no encoder is above chance; `best` is nearest to being it."""
     alike = all(row.at_chance for row in found)
     verb = "distinguishable from" if alike else "above"
-    value = numbers.finely(best.value, best.ci, best.measure, error=best.error)
+    value = numbers.finely(best.value, best.ci, best.measure)
     if len(found) == 1:
         lead = f"{best.encoder} is not {verb} chance{level(found)}: {name} {value}{where}."
     else:
@@ -30,7 +30,7 @@ def nothing_found(best: BoardRow, found: Sequence[BoardRow], name: str, where: s
     if best.oracle is None:
         return [lead, *luck]
     reason = f"; {best.note}" if best.note and best.normalized is None else ""
-    oracle = numbers.number(best.oracle, best.measure, error=best.oracle_error)
+    oracle = numbers.number(best.oracle, best.measure)
     return [lead, *luck, words.stop(f"The oracle (images alone) reaches {oracle}{reason}")]
 
 

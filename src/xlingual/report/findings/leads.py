@@ -18,7 +18,7 @@ MOST_NAMED = 3  # more encoders than this are named without their differences
 
 def lead(leader: BoardRow, found: Sequence[BoardRow], name: str, where: str) -> str:
     """Return who leads, with what, and whether that is more than noise."""
-    value = numbers.finely(leader.value, leader.ci, leader.measure, error=leader.error)
+    value = numbers.finely(leader.value, leader.ci, leader.measure)
     if len(found) == 1:
         return f"{leader.encoder} reaches {name} {value}{where}."
     level = [row for row in found if row.standing == "level"]
@@ -78,7 +78,7 @@ def position(leader: BoardRow) -> list[str]:
     if leader.chance is None:
         return []
     chance = numbers.mark(leader.chance, leader.measure)
-    oracle = numbers.number(leader.oracle, leader.measure, error=leader.oracle_error)
+    oracle = numbers.number(leader.oracle, leader.measure)
     share = leader.normalized_text
     if leader.at_chance:  # others are above: its own sentence follows
         return [f"The oracle (images alone) reaches {oracle}."] if leader.oracle is not None else []
@@ -88,10 +88,7 @@ def position(leader: BoardRow) -> list[str]:
     if leader.normalized is None:
         reason = f"; {leader.note}" if leader.note else ""
         return [words.stop(f"Chance is {chance} and the oracle (images alone) reaches {oracle}{reason}")]
-    if share == numbers.MISSING:  # not even tens of per cent are known
-        unknown = "the share of that way that it closes is not known, because the search is too inexact"
-        return [f"Chance is {chance} and the oracle (images alone) reaches {oracle}; {unknown}."]
-    if leader.normalized - (leader.normalized_error or 0.0) > 1:
+    if leader.normalized > 1:
         return [
             f"That is above the oracle (images alone): {share} of the way from chance ({chance}) to the "
             f"oracle ({oracle})."

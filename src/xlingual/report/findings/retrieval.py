@@ -18,7 +18,7 @@ from xlingual.report.findings.leads import (
     unlike_kinds,
     without_value,
 )
-from xlingual.report.leaders import BoardRow, error_of
+from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import ENCODER
 from xlingual.results import Results, Summary
 from xlingual.tasks import Task
@@ -142,8 +142,8 @@ def _hardest(leader: BoardRow, pairs: dict[tuple[str, str], Summary]) -> list[st
     close = alike(low, high)
     if low.value == high.value or (close and len(valued) < MANY_PAIRS):
         return []
-    hard = numbers.with_interval(low.value, low.ci, leader.measure, error=error_of(low))
-    easy = numbers.number(high.value, leader.measure, error=error_of(high))
+    hard = numbers.with_interval(low.value, low.ci, leader.measure)
+    easy = numbers.number(high.value, leader.measure)
     caution = ", a difference that may be noise" if close else ""
     return [
         f"Its hardest pair is {words.pair(*ordered[0])} with {hard}; "

@@ -9,7 +9,7 @@ from xlingual.report import leaders, numbers, words
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
-from xlingual.report.findings import approximation, chance, order_confidence
+from xlingual.report.findings import chance, order_confidence
 from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Table, TableRoom, Where
@@ -34,7 +34,7 @@ LOOKS = (
 
 
 def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> list[Block]:
-    """Return the leaderboard of each measure, and how approximate numbers were found.
+    """Return the leaderboard of each measure.
 
     `where` "page": a terminal shows the numbers in the task's own form.
     """
@@ -42,7 +42,7 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
     printed: set[str] = set()  # in a terminal, which shows all boards below each other
     for place, measure in enumerate(leaders.measures(runs, task.name)):
         rows = leaders.leaderboard(runs, task.name, measure)
-        found = approximation.sentences(rows) + order_confidence.of_board(runs, rows)
+        found = order_confidence.of_board(runs, rows)
         own: list[Block] = [
             replace(board(runs, task, rows), where=where),
             *(Prose(note, "note-line", "terminal") for note in notes(rows)),
@@ -106,13 +106,13 @@ def _cells(row: BoardRow, leads: str | None, ceilings: bool) -> tuple[Cell, ...]
         badges.append(Badge("level", "soft", "level with the leader"))
     if row.at_chance:
         badges.append(Badge("at chance", "warn"))
-    value = Cell.of(row.value, row.ci, row.measure, error=row.error)
+    value = Cell.of(row.value, row.ci, row.measure)
     marks = ((kind, getattr(row, kind)) for kind in ("ceiling", "chance", "oracle"))
     lines = tuple((kind, value) for kind, value in marks if value is not None)
     bar = Bar(row.value, value.ends, lines, spoken=f"{row.label}: {value.text} {value.interval}")
     behind, why = Cell(numbers.MISSING), row.note if row.normalized is None else None
     if row.behind is not None:
-        behind = Cell.difference(row.behind.value, row.behind.ci, row.measure, error=row.behind.error)
+        behind = Cell.difference(row.behind.value, row.behind.ci, row.measure)
     return (
         Cell.by(str, row.rank),
         Cell(row.label, badges=tuple(badges)),
@@ -152,11 +152,7 @@ def _texts(rows: Sequence[BoardRow], kind: str) -> list[str]:
     found: dict[str, None] = {}
     for row in rows:
         if (value := getattr(row, kind)) is not None:
-            error = row.oracle_error if kind == "oracle" else None
-            text = (
-                numbers.number(value, row.measure, error=error) if error else numbers.mark(value, row.measure)
-            )
-            found[text] = None
+            found[numbers.mark(value, row.measure)] = None
     return list(found)
 
 

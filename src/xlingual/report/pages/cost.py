@@ -127,7 +127,7 @@ def _table(
         Row(
             (
                 Cell(row.label, badges=(badge,) if row.label in best else ()),
-                Cell.of(row.value, row.ci, row.measure, error=row.error),
+                Cell.of(row.value, row.ci, row.measure),
                 _milliseconds(cost.get("latency_ms")),
                 _milliseconds(cost.get("latency_ms_95")),
                 _count(cost.get("texts_per_second")),

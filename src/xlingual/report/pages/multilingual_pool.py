@@ -11,7 +11,6 @@ from xlingual.report.blocks import Block, Card, Cards, Finding, Fold, Group, Hea
 from xlingual.report.figures import pool_maps
 from xlingual.report.figures.labels import shortened
 from xlingual.report.figures.multilingual_pool import losses, space, trade_off
-from xlingual.report.findings import approximation
 from xlingual.report.findings.multilingual_pool import of_run
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER
@@ -164,7 +163,7 @@ def _boards(runs: Sequence[Results], task: Task, boards_of: Boards) -> list[Bloc
     for measure, rows in boards_of.items():
         blocks += pool_tables.in_terminal(*both[measure], task)
         if measure != first:  # the verdict has its notes
-            remarks |= dict.fromkeys([*notes(rows), *approximation.sentences(rows)])
+            remarks |= dict.fromkeys(notes(rows))
     return [*blocks, *(Prose(note, "note-line", "terminal") for note in remarks)]
 
 

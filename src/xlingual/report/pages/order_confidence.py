@@ -76,6 +76,6 @@ def _failures(basis: OrderBasis) -> Table:
         notes=[
             f"An {ENCODER} of these kinds is often not recognised and then not refused. An {ENCODER} at "
             f"chance may still find every exact match. These are never judged: {ENCODER}s trained on images, "
-            "search systems, fitted transforms, repaired hubs, approximate searches."
+            "search systems, fitted transforms, repaired hubs."
         ],
     )

@@ -66,7 +66,7 @@ def _cell(pool: PoolColumn, row: BoardRow | None) -> Cell:
     if row is None:
         return Cell(numbers.MISSING)
     tone: Tone = "best" if pool.is_best(row) else ""
-    cell = Cell.of(row.value, row.ci, row.measure, error=row.error, tone=tone)
+    cell = Cell.of(row.value, row.ci, row.measure, tone=tone)
     return replace(cell, text=f"{cell.text}{REAL}") if _real(row) else cell
 
 
@@ -86,7 +86,7 @@ def _differences(pools: Sequence[PoolColumn], name: str) -> list[Table]:
     for encoder in _encoders(pools):
         own = [pool.rows.get(encoder) for pool in pools]
         cells = [
-            Cell.difference(row.behind.value, row.behind.ci, row.measure, error=row.behind.error)
+            Cell.difference(row.behind.value, row.behind.ci, row.measure)
             if row is not None and row.behind is not None
             else Cell("best" if row is not None and pool.best is row else numbers.MISSING)
             for pool, row in zip(pools, own, strict=True)

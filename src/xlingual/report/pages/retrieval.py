@@ -47,7 +47,7 @@ def _values(runs: Sequence[Results], task: Task, leader: BoardRow) -> dict[tuple
     own = leaders.pair_rows(runs, task.name, leader.measure).get(leader.system, {})
     name = task.measure_name(leader.measure)
     return {
-        pair: f"{name} {numbers.with_interval(row.value, row.ci, row.measure, error=leaders.error_of(row))}"
+        pair: f"{name} {numbers.with_interval(row.value, row.ci, row.measure)}"
         for pair, row in own.items()
         if row.value is not None
     }

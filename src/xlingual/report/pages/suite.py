@@ -132,7 +132,7 @@ def _cell(measure: str, row: Headline | None) -> Cell:
     if row is None:
         return Cell(numbers.MISSING)
     tone: Tone = "best" if row.standing == LEADER else ""
-    cell = Cell.of(row.value, row.ci, measure, error=row.error, tone=tone)
+    cell = Cell.of(row.value, row.ci, measure, tone=tone)
     return replace(cell, text=f"{cell.text}{_REAL}") if row.standing == BEHIND else cell
 
 

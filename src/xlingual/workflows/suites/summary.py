@@ -44,7 +44,7 @@ def part_of(step: Step, out: Path) -> Evaluated | Compared:
     (task, *_) = leaders.tasks([found])
     measure = leaders.measures([found], task)[0]
     rows = [
-        Headline(row.label, row.value, row.ci, row.standing, row.error)
+        Headline(row.label, row.value, row.ci, row.standing)
         for row in leaders.leaderboard(found, task, measure)
     ]
     return Evaluated(*where, kind=task, measure=measure, numbers=rows)

@@ -194,5 +194,4 @@ def _has_sample(made: Made) -> bool:
     """Return whether some queries of a result can be ranked alone."""
     asked = made.request
     task = str(asked.get("command", "")).removeprefix("evaluate ")
-    whole = not asked.get("queries") and not asked.get("approximate")
-    return made.kind == "results" and task in _SAMPLED and whole
+    return made.kind == "results" and task in _SAMPLED and not asked.get("queries")

@@ -8,8 +8,6 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
-from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
-from xlingual.ranking.approximate import Approximate
 from xlingual.signature import Signature
 
 N = 120
@@ -118,13 +116,6 @@ def test_a_plan_tells_the_pool_from_chance(manifest, tmp_path):
     found = plan([str(tmp_path / "few")], effect=0.1)
     code = [manifest.image[row] for row in Sampler(manifest).non_matching("en", "de")[0].source]
     assert found.pool == len(set(code)) != 30
-
-
-@pytest.mark.parametrize("task", [backretrieval, crosslingual_retrieval])
-def test_few_queries_and_a_search_exclude_each_other(manifest, task):
-    more = {"image_encoder": Eyes()} if task is backretrieval else {}
-    with pytest.raises(InputError, match="leave out --queries, or --approximate"):
-        task(manifest, text_encoders="random:", pairs="en-de", queries=5, ranker=Approximate(), **more)
 
 
 def test_no_query_at_all_is_refused(manifest):

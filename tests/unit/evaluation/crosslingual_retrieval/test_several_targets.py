@@ -8,7 +8,6 @@ from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.metric_validation.validate import validate_backretrieval
-from xlingual.ranking.approximate import Approximate, Search
 from xlingual.results import by_key
 
 N = 24
@@ -110,18 +109,6 @@ def test_what_is_refused():
         xlr(manifest(3), "P@5")
     with pytest.raises(InputError, match="Success@100 needs more than 100 target texts, pair en-de has 48"):
         xlr(manifest(3), "Success@100")
-
-
-def test_a_search_cannot_tell_set_recall():
-    pytest.importorskip("faiss", reason="the extra ann is not installed")
-    search = Approximate(depth=20, search=Search(probes=10**6), least=1, check=100, candidates=100)
-    with pytest.raises(InputError, match=r"R@2 needs the rank of every target text.*ask for Success@2"):
-        xlr(manifest(3), "R@2", ranker=search)
-    found = xlr(manifest(3), "Success@2,Success@10%", ranker=search)
-    assert [e.measure for e in found.entries] == ["Success@2", "Success@10%"]
-    assert values(found)["Success@2", "en"] == values(xlr(manifest(3), "Success@2"))["Success@2", "en"]
-    with pytest.raises(InputError, match="Success@30 needs the 30 best candidates"):
-        xlr(manifest(3), "Success@30", ranker=search)
 
 
 def test_backretrieval_reports_the_hit_rate_as_recall():

@@ -155,22 +155,6 @@ def correlated(texts, images):
     return looks.correlation(looks.centred(texts), looks.centred(images))
 
 
-def test_an_approximate_search_and_larger_boards_are_refused(results):
-    from dataclasses import replace
-
-    from msgspec import structs
-
-    from xlingual.evaluation.order_confidence import judge
-    from xlingual.results import Approximation
-
-    basis = results.order_confidence.basis
-    searched = Approximation("ivf", 100, None, 10, 0.9, 0.9, 0.0, None, 0.01)
-    entries = [structs.replace(entry, approximation=searched) for entry in results.entries]
-    assert "approximate search" in judge._outside(replace(results, entries=entries), basis, 3)
-    assert "27 encoders at the most, and here are 28" in judge._outside(results, basis, 28)
-    assert judge._outside(results, basis, 3) is None
-
-
 def naive(texts, images):
     """Pearson's correlation of cosines over all pairs, one after the other."""
 

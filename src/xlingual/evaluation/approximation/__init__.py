@@ -1,1 +1,0 @@
-"""Approximate ranking in evaluations: which measures it serves, and its error, measured in every run."""
