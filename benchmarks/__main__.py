@@ -44,7 +44,6 @@ STATISTICS = (
     "family_error",
     "planned_power",
     "agreement_coverage",
-    "calibration_transfer",
     "study_statistics",
     "chance_alarm",
     "inspect_noise",
@@ -80,7 +79,7 @@ DATA = (
         "table1",
     ),
     *("pivot_runs", "pivot_tables"),
-    *("order_simulated", "order_measured", "order_confidence", "hub_bounds"),
+    "hub_bounds",
 )
 
 wanted = [

@@ -50,16 +50,6 @@ IKEA = (
         f"--sample-size 200 {_ENCODERS} --text-encoder random {_IMAGES} --family '^[a-z]+' "
         "--degrade-images 'dims=8;noise=0.5;shuffle' --out validation-few --report",
     ),
-    Step("calibrate", "calibrate validation --out calibration.json"),
-    Step(
-        "calibrate-json",
-        "calibrate validation-few --family '(.*)' --sim --out calibration-sim.json --json",
-    ),
-    Step(
-        "calibrated",
-        f"evaluate bkr {_ROWS} {_ENCODERS} {_IMAGES} --calibration calibration.json --out calibrated "
-        "--report",
-    ),
     Step("report", "report bkr xlr corr --out all/report.html --title 'All tasks'"),
     Step("compare", "compare bkr --per-pair --margin 0.05 --out comparison"),
     Step("compare-two", f"compare {_TWO} --correction bh --alpha 0.01 --measure RR --measure SIM"),

@@ -1,6 +1,6 @@
 """Table 1 of the Backretrieval paper on IKEA, emoji and scenes: makes data and vectors, runs table1.toml.
 
-IKEA has 24 encoders with vectors of its own. For emoji and scenes the encoders of `calibration_transfer` are
+IKEA has 24 encoders with vectors of its own. For emoji and scenes the encoders of `table1_encoders` are
 fitted on other items, and their vectors written. What is finished in the folder TABLE1 (out/table1) is not
 done again. Validations and table, without values by seed, go to docs/results/metric-validation.json.
 """
@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.calibration_transfer import encoders
+from benchmarks.table1_encoders import encoders
 from xlingual import Manifest
 from xlingual.cli.main import run
 from xlingual.demo_data.scenes import write_scenes

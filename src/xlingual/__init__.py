@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
     from xlingual.evaluation.backretrieval.check import check_backretrieval
-    from xlingual.evaluation.calibration import calibrate
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
     from xlingual.evaluation.image_sentence import image_sentence
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from xlingual.records import Images, Texts
     from xlingual.report import write_report
     from xlingual.results import Results
-    from xlingual.results.calibration import Calibration
     from xlingual.results.comparison import Comparison
     from xlingual.results.compression import Compression
     from xlingual.results.gate import Gate
@@ -59,7 +57,6 @@ if TYPE_CHECKING:
     from xlingual.workflows.train_triplet import train_triplet
 
 _HOMES = {
-    "Calibration": "results.calibration",
     "Comparison": "results.comparison",
     "Compression": "results.compression",
     "DataWarning": "errors",
@@ -82,7 +79,6 @@ _HOMES = {
     "ValidationTable": "results.validation_table",
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
-    "calibrate": "evaluation.calibration",
     "check_backretrieval": "evaluation.backretrieval.check",
     "compare": "comparison.compare",
     "compress": "workflows.compress",
@@ -118,7 +114,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "Calibration",
     "Comparison",
     "Compression",
     "DataWarning",
@@ -141,7 +136,6 @@ __all__ = [
     "ValidationTable",
     "XlingualError",
     "backretrieval",
-    "calibrate",
     "check_backretrieval",
     "compare",
     "compress",

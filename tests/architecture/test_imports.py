@@ -76,7 +76,6 @@ HELP = (
     "casestudy lareqa --help",
     "validate --help",
     "validate backretrieval --help",
-    "calibrate --help",
     "compare --help",
     "leaderboard --help",
     "gate --help",

@@ -74,7 +74,6 @@ COMMANDS = [
     ["compare", "{there}"],
     ["gate", "{there}", "{there}", "--margin", "0.1"],
     ["plan", "{there}", "--effect", "0.1"],
-    ["calibrate", "{there}", "--out", "c.json"],
     ["validate", "backretrieval", "{there}", "--text-encoder", "random", "--image-encoder", "pixels"],
     ["evaluate", "bkr", "{there}", "--text-encoder", "random", "--image-encoder", "pixels"],
     ["data", "check", "{there}"],

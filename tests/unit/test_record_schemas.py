@@ -1,4 +1,4 @@
-"""JSON Schemas of validation, comparison, compression, gate, plan, calibration and studies: their files."""
+"""JSON Schemas of validation, comparison, compression, gate, plan and studies: their files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from xlingual import (
-    Calibration,
     Comparison,
     Compression,
     Gate,
@@ -25,7 +24,6 @@ from xlingual import (
     Validation,
     ValidationTable,
     backretrieval,
-    calibrate,
     compare,
     compress,
     crosslingual_retrieval,
@@ -57,12 +55,10 @@ RECORDS = {
     "compression": Compression,
     "repair": Repair,
     "unlabelled_repair": UnlabelledRepair,
-    "calibration": Calibration,
     "case_study": studies.CaseStudy,
     "regime_study": regimes.RegimeStudy,
     "study_analysis": analyses.StudyAnalysis,
 }
-VERSIONS = {"calibration": 2}  # the others are at 1
 FILES = {"study_analysis": analyses.StudyAnalysis.file}  # the others are named after their record
 
 
@@ -131,7 +127,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             repair_encoder(manifest.part(np.arange(50)), texts[1], hubs=False, store=None).found,
         ],
         "unlabelled_repair": [repair_unlabelled(manifest, texts[8], store=None).found],
-        "calibration": [calibrate([full]), calibrate([short], with_sim=True)],
         "case_study": _studies(manifest, texts, str(tmp_path_factory.mktemp("study"))),
         "regime_study": _regimes(),
         "study_analysis": _analyses(),
@@ -225,8 +220,6 @@ def test_what_the_program_makes_follows_the_schema(made: dict[str, list[Any]], n
 
 def test_the_cases_have_numbers_and_lack_some(made: dict[str, list[Any]]) -> None:
     assert {found.outcome for found in made["gate"]} >= {"pass", "fail"}
-    shares = [found.data_sets[0].coverage.value for found in made["calibration"][:2]]
-    assert shares[0] is not None and shares[1] is None
     full, short = made["validation"]
     assert full.directions and {row.kind for row in full.degradations} == {"none", "dims", "noise", "shuffle"}
     lacking = short.pairs[0].encoders[0].scores["XLR"]
@@ -284,7 +277,7 @@ def test_a_schema_says_what_a_record_allows() -> None:
 
 def test_every_kind_has_one_record_with_its_schema() -> None:
     tags = {name: kind_of(name).__struct_config__.tag for name in KINDS}
-    assert tags == {name: f"xlingual/{name}/{VERSIONS.get(name, 1)}" for name in KINDS}
+    assert tags == {name: f"xlingual/{name}/1" for name in KINDS}
     with pytest.raises(InputError, match=r"no kind of results 'gat'\. Did you mean 'gate'\?"):
         kind_of("gat")
 
@@ -315,8 +308,7 @@ def test_reading_gives_back_what_was_written(made: dict[str, list[Any]], name: s
     for found in made[name]:
         path = written(found, tmp_path)
         assert RECORDS[name].read(path) == found
-        if name != "calibration":
-            assert RECORDS[name].read(tmp_path) == found
+        assert RECORDS[name].read(tmp_path) == found
 
 
 def with_more(content: Any) -> Any:
@@ -368,7 +360,6 @@ INNER = {
     "compression": ("forms", 0, "pairs", 0, "p_kept"),
     "repair": ("languages", 0, "p_harmed"),
     "unlabelled_repair": ("tried", 0, "own_share"),
-    "calibration": ("cells", 0, "images"),
     "case_study": ("models", 0, "per_training"),
     "regime_study": ("regimes", 0, "models"),
     "study_analysis": ("systems", 0, "counts"),
@@ -383,7 +374,7 @@ def test_damaged_files_are_one_line(made: dict[str, list[Any]], name: str, tmp_p
     def content() -> dict[str, Any]:
         return json.loads(text)
 
-    first, version = INNER[name][0], f"xlingual/{name}/{VERSIONS.get(name, 1)}"
+    first, version = INNER[name][0], f"xlingual/{name}/1"
     cases = [
         (text.replace(version, f"xlingual/{name}/9"), f"xlingual/{name}/9.*another version"),
         (text.replace(version, "xlingual/other/1"), "xlingual/other/1.*give what was written"),

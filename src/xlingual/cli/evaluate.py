@@ -32,7 +32,6 @@ from xlingual.tasks import TASKS, Task, full_name, load
 
 if TYPE_CHECKING:
     from xlingual.results import Results
-    from xlingual.results.calibration import Calibration
 
 
 class Evaluations(Tasks):
@@ -77,19 +76,12 @@ def _answered(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of 
                 _keep(results, request, name)
             return
         (request,) = pools.values()
-    calibration = _calibration(request) if hasattr(request, "calibration") else None
     more: dict[str, Any] = {"trec_depth": _trec_depth(request)} if hasattr(request, "trec") else {}
     if hasattr(request, "columns"):
         from xlingual.data.sentence_pairs import parse_columns
 
         more["columns"] = parse_columns(request.columns)
     results = _evaluated(task, request, more)
-    if calibration is not None:
-        from xlingual.evaluation.calibration.estimate import with_estimates
-
-        results = with_estimates(results, calibration)
-        if not screen.silent(request.output) and not any(row.estimated_xlr for row in results.summary):
-            screen.note("No XLR can be estimated: no value of Backretrieval.")
     write_and_show(results, request.output)
     emphasis = emphasis_of(request) if request.output.report else None
     say_written(results, request.output, emphasis=emphasis)
@@ -131,18 +123,6 @@ def _trec_depth(request: Any) -> int | None:  # noqa: ANN401  (a request)
             "--trec-depth is for the runs that --trec DIR writes: name a folder, or leave it out"
         )
     return None if request.trec_depth == "all" else (request.trec_depth or 1000)
-
-
-def _calibration(request: Any) -> Calibration | None:  # noqa: ANN401  (a request)
-    """Read the calibration, before any work is done; None where there is none."""
-    if request.calibration is None:
-        return None
-    from xlingual.evaluation.calibration.estimate import check_measures
-    from xlingual.results.calibration import Calibration
-
-    calibration = Calibration.read(request.calibration)
-    check_measures(calibration, request.measures)
-    return calibration
 
 
 def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None) -> Results:  # noqa: ANN401

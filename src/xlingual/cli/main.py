@@ -38,7 +38,6 @@ _VERBS = {
     "inspect": "Show where encoders fail and why: slices of texts, kinds of error, hubs.",
     "browse": "Browse queries, their nearest texts and a map of the vectors in a web page.",
     "compare": "Compare encoders query by query, and test whether the differences are real.",
-    "calibrate": "Fit a calibration that estimates true retrieval from Backretrieval.",
     "gate": "Decide in CI whether a candidate encoder is no worse than a baseline.",
     "history": "Show how results changed over time or between versions.",
     "plan": "Compute how many queries show a difference of a given size.",

@@ -25,7 +25,6 @@ _KINDS = {
     "plan": ("plan.json", "plan:Plan"),
     "history": ("history.json", "history:Trend"),
     "compression": ("compression.json", "compression:Compression"),
-    "calibration": ("calibration.json", "calibration:Calibration"),
     "repair": ("repair.json", "repair:BeforeAndAfter"),
     "unlabelled_repair": ("unlabelled_repair.json", "unlabelled_repair:UnlabelledRepair"),
     "pivot": ("pivot.json", "pivot:Pivot"),

@@ -131,11 +131,6 @@ class OwnCorrections:
             correction_of(own.similarity)
             self._encoders[name], self.similarities[name] = own, own.similarity
 
-    def of_each(self, encoders: Iterable[str], usual: str | None) -> dict[str, str]:
-        """Return the encoders whose hubs are repaired, and how: by the `usual` if they bring none."""
-        named = {name: self.similarities.get(name, usual) for name in encoders}
-        return {name: each for name, each in named.items() if each is not None}
-
     def of_all(self, encoders: Iterable[str], usual: str | None) -> str | None:
         """Return how some encoders are compared, the others by the `usual`; None: all by cosine."""
         found = {self.similarities.get(name, usual or COSINE) for name in encoders}

@@ -143,7 +143,6 @@ def plots_of(found: Any) -> dict[str, Plot]:  # noqa: ANN401  (a record of resul
 BY_NAME = (
     "cost",
     "how-often-candidates-are-found",
-    "reliability-on-data-sets-left-out",
 )  # figures that are asked for by their names
 
 

@@ -101,10 +101,6 @@ class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     output: EvaluationOutput
     examples: Annotated[bool, option("Show texts and thumbnails as examples in the report.", run=True)] = True
     neighbours: Neighbours = True
-    calibration: Annotated[
-        Path | None,
-        option("Also estimate XLR, with the calibration that xlingual calibrate wrote.", metavar="FILE"),
-    ] = None
 
 
 class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):

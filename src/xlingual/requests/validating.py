@@ -1,4 +1,4 @@
-"""Requests of `validate` and `calibrate`."""
+"""Requests of `validate`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from xlingual.requests.record import Request, argument, defaults, leaves, option
 from xlingual.requests.shared import (
     NEEDS_VECTORS,
     PAPER,
-    AsJson,
     Cluster,
-    Form,
     Highlight,
     ImageEncoding,
     Keeping,
@@ -208,27 +206,3 @@ def _named(path: Path) -> tuple[str, Path]:
         return name, Path(rest)
     path_of_name = path.absolute().parent if path.stem in _OF_FOLDERS else path.absolute()
     return path_of_name.name if path_of_name.is_dir() else path_of_name.stem, path
-
-
-class CalibrateRequest(Request, frozen=True, kw_only=True):
-    """Estimate true retrieval (XLR) from Backretrieval."""
-
-    command = "calibrate"
-
-    validations: Annotated[
-        tuple[Path, ...], argument("VALIDATION…", "Files validation.json, or their folders.")
-    ]
-    out: Annotated[Path, option("Write the calibration to FILE.", metavar="FILE", run=True)]
-    family: Annotated[
-        str | None,
-        option(
-            "Family of an encoder: the part of its name that REGEX, or its first group, matches.",
-            metavar="REGEX",
-            otherwise="as in the validations",
-        ),
-    ] = None
-    level: Annotated[float, option("Level of the prediction intervals.")] = 0.9
-    with_sim: Annotated[bool, option("Use SIM in addition to BkR.", names=("--sim",))] = False
-    form: Form = "table"
-    as_json: AsJson = False
-    quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False

@@ -1,11 +1,11 @@
 """Results: what was found, with an interval on every number, in memory and on disk.
 
 One file for each kind: `evaluation` (results.json and the tables beside it; its numbers are in `entries` and
-`views`), `validation`, `comparison`, `gate`, `plan`, `calibration`, `case_study` and `study`. `values`,
+`views`), `validation`, `comparison`, `gate`, `plan`, `case_study` and `study`. `values`,
 `document` and `files` are what they share; `schemas` makes a JSON Schema of each.
 """
 
-from xlingual.results.entries import Behind, Entry, EstimatedXLR, Summary
+from xlingual.results.entries import Behind, Entry, Summary
 from xlingual.results.evaluation import SCHEMA, Results, by_key
 from xlingual.results.files import read_json, to_json, write_json
 from xlingual.results.values import Interval
@@ -14,7 +14,6 @@ __all__ = [
     "SCHEMA",
     "Behind",
     "Entry",
-    "EstimatedXLR",
     "Interval",
     "Results",
     "Summary",

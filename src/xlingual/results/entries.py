@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from xlingual.results.values import Count, Interval, Number, Share, Size, about
+from xlingual.results.values import Count, Interval, Number, Size, about
 from xlingual.results.views import Views
 
 
@@ -85,24 +85,6 @@ class Behind(Struct, frozen=True):
     ci: Annotated[Interval, about("Interval of the difference.")]
 
 
-class EstimatedXLR(Struct, frozen=True):
-    """True retrieval (XLR) estimated from BkR by a calibration; `ci` is a prediction interval."""
-
-    value: Annotated[Share, about("The estimate.")]
-    ci: Annotated[
-        Interval | None,
-        about("Prediction interval of the true XLR; null where none is valid, the note says why."),
-    ]
-    note: Annotated[
-        str | None,
-        about("Why there is no interval, or why the value is doubtful; null where there is no remark."),
-    ] = None
-    measure: Annotated[
-        str | None,
-        about("Name of the measure of XLR where it differs from that of BkR: Success@10; null elsewhere."),
-    ] = None
-
-
 class Summary(Measured, frozen=True):
     """Mean over seeds of one pair, or (source and target None) over seeds and pairs."""
 
@@ -124,13 +106,6 @@ class Summary(Measured, frozen=True):
     ]
     note: Annotated[
         str | None, about("Why a number is missing, or how it was drawn; null where there is nothing to say.")
-    ] = None
-    estimated_xlr: Annotated[
-        EstimatedXLR | None,
-        about(
-            "True cross-lingual retrieval estimated from this Backretrieval; null without a calibration "
-            "(--calibration)."
-        ),
     ] = None
     views: Annotated[
         Views | None,

@@ -23,7 +23,6 @@ from xlingual.results.digest import digest_of
 from xlingual.results.document import RequestRecord, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
 from xlingual.results.files import DIGESTS, REPORT, read_json, write_together
-from xlingual.results.order_confidence import OrderConfidence
 from xlingual.results.provenance import Provenance, ProvenanceOf, note_result
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
 from xlingual.results.values import Count, Number, Whole, about
@@ -124,13 +123,6 @@ class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
         dict[str, Cost],
         about("What each system costs; speeds and latencies differ between equal runs, as timings do."),
     ] = {}
-    order_confidence: Annotated[
-        OrderConfidence | UnsetType,
-        about(
-            "Of Backretrieval with two encoders or more: how likely their order is that of true retrieval; "
-            "absent in other tasks and in results of an earlier version."
-        ),
-    ] = UNSET
     request: RequestRecord | UnsetType = UNSET
     provenance: ProvenanceOf | UnsetType = UNSET
     run: RunOf | UnsetType = UNSET
@@ -162,7 +154,6 @@ class Results(Plotted):
     encoders: dict[str, dict[str, bool]] = field(default_factory=dict)  # their known properties
     costs: dict[str, dict[str, float]] = field(default_factory=dict)  # of each system, what is known
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
-    order_confidence: OrderConfidence | None = None  # of Backretrieval with two encoders or more
     request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
     provenance: Provenance | None = None  # from what it was made; None in older results
     run: dict[str, Any] = field(default_factory=dict)  # circumstances that change no number
@@ -220,7 +211,6 @@ class Results(Plotted):
             truncated={name: found for name, found in self.truncated.items() if name in encoders},
             encoders={name: found for name, found in self.encoders.items() if name in encoders},
             costs={name: found for name, found in self.costs.items() if name in encoders},
-            order_confidence=None,  # of the whole leaderboard
         )
 
     def vectors_of(self, encoder: str) -> str | None:
@@ -327,8 +317,6 @@ class Results(Plotted):
         per_query = tables.pop(PER_QUERY)
         beside = {name: content[name] for name in (*_BESIDE, *_MADE) if name in content}
         beside["provenance"] = found.provenance or None
-        if isinstance(found.order_confidence, OrderConfidence):
-            beside["order_confidence"] = found.order_confidence
         read = cls(
             found.results, found.summary, per_query, tables.pop(EXAMPLES, None), tables=tables, **beside
         )
@@ -347,7 +335,7 @@ _BESIDE = (
     "costs",
     "timings",
 )  # in the file's order
-_MADE = ("order_confidence", "request", "provenance", "run")
+_MADE = ("request", "provenance", "run")
 
 
 def _value_text(row: Summary) -> str:

@@ -26,7 +26,6 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "plan": "xlingual.results.plan:Plan",
     "history": "xlingual.results.history:Trend",
     "compression": "xlingual.results.compression:Compression",
-    "calibration": "xlingual.results.calibration:Calibration",
     "repair": "xlingual.results.repair:Repair",
     "unlabelled_repair": "xlingual.results.unlabelled_repair:UnlabelledRepair",
     "pivot": "xlingual.results.pivot:Pivot",

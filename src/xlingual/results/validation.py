@@ -165,7 +165,7 @@ class PairValidation(Struct, frozen=True, kw_only=True):
     oracle: Annotated[Number | None, about("BkR of perfect retrieval by images alone, mean over seeds.")]
     conditions: Annotated[
         dict[str, str],
-        about("What a calibration depends on: data, sample, images, measure, conventions and sizes."),
+        about("Data, sample, images, measure, conventions and sizes, of all seeds together."),
     ]
     encoders: Annotated[list[EncoderScores], about("One entry per encoder.")]
     parts: Annotated[Parts, about("The same for encoders on either side of the threshold.")] = field(

@@ -50,5 +50,5 @@ class Interval(Struct, frozen=True):
 
     low: Annotated[Number, about("Lower end.")]
     high: Annotated[Number, about("Upper end.")]
-    level: Annotated[Level, about("Level: 0.95, or what a calibration says.")]
+    level: Annotated[Level, about("Level: 0.95.")]
     method: Annotated[str, about("How the interval was computed.")]

@@ -25,7 +25,7 @@ from xlingual.requests.evaluating import (
 )
 from xlingual.requests.rerank import AblateRequest, FeaturesRequest, ScoreRequest, TuneRequest
 from xlingual.requests.single import EmbedRequest
-from xlingual.requests.validating import CalibrateRequest, ValidateBackretrievalRequest
+from xlingual.requests.validating import ValidateBackretrievalRequest
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest
 
 FUNCTIONS = {
@@ -37,7 +37,6 @@ FUNCTIONS = {
     ImageSentenceRequest: "xlingual:image_sentence",
     StsRequest: "xlingual:sts",
     ValidateBackretrievalRequest: "xlingual:validate_backretrieval",
-    CalibrateRequest: "xlingual:calibrate",
     CompareRequest: "xlingual:compare",
     GateRequest: "xlingual:gate",
     PlanRequest: "xlingual:plan",
@@ -66,10 +65,10 @@ def test_keywords_are_fields(kind):
 
 @pytest.mark.parametrize("kind", FUNCTIONS, ids=lambda kind: kind.command)
 def test_fields_that_change_a_number_are_keywords(kind):
-    """All but how a manifest or a pool is read, and what a calibration adds."""
+    """All but how a manifest or a pool is read."""
     module, name = FUNCTIONS[kind].split(":")
     keywords = set(inspect.signature(getattr(import_module(module), name)).parameters)
-    beside = {"split", "rows", "images", "separator", "encoding", "languages", "calibration", "max_cost"}
+    beside = {"split", "rows", "images", "separator", "encoding", "languages", "max_cost"}
     beside |= {"equal_ids", "results"}
     beside |= {
         "nbest",

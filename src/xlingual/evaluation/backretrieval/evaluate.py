@@ -40,8 +40,6 @@ from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.neighbours import KEPT, NeighbourTable
 from xlingual.evaluation.numbers import Numbers
-from xlingual.evaluation.order_confidence import order_confidence
-from xlingual.evaluation.order_confidence.looks import Looks
 from xlingual.evaluation.pair_hubs import PairHubs
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.rankings import Evaluated
@@ -192,10 +190,6 @@ class _Backretrieval:
         self.measures: list[Scorable] = [*self.ranked, SIM]
         self.neighbours = NeighbourTable(NAME)
         self._first = KEPT if neighbours else 1
-        self._image_looks: Looks | None = None
-        if isinstance(self.images, ImageIndex):
-            self._image_looks = Looks(self.images, run.tasks[0].sample)
-        self._looks: dict[str, float | None] = {}  # of each encoder: whether texts lie as their images do
 
     def results(self, examples: bool, trec: str | Path | None, depth: int | None) -> Results:
         """Return everything that was found."""
@@ -214,9 +208,6 @@ class _Backretrieval:
             with self.run.stage("trec", "writing rankings"):
                 write_trec(results, trec, depth)
         results = self.run.finished(results)
-        repaired = self.run.own_corrections.of_each(self.run.by_name, self.run.similarity)
-        with self.run.stage("statistics"):
-            results.order_confidence = order_confidence(results, numbers, self._looks, repaired)
         if self.distance is not None and self.distance < NEAR_IDENTICAL:
             results.diagnostics["near_identical_images"] = self.distance
         return results
@@ -235,8 +226,6 @@ class _Backretrieval:
                     tally=self.run.tally,
                     first=self._first,
                 )
-        if self._image_looks is not None and not isinstance(vectors, SystemLists):
-            self._looks[name] = self._image_looks.of(vectors)
         for task, subject, nearest in zip(self.tasks, self.run.subjects, found, strict=True):
             if nearest.neighbours is not None:
                 rows = task.sample.source, task.sample.target

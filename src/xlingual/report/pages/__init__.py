@@ -25,7 +25,6 @@ PAGES: Mapping[str, str] = {
     "Validation": "validation",
     "ValidationTable": "validation_table",
     "Compression": "compression",
-    "Calibration": "calibration",
     "Repair": "repair",
     "BeforeAndAfter": "repair",
     "UnlabelledRepair": "unlabelled_repair",

@@ -9,7 +9,7 @@ from xlingual.report import leaders, numbers, words
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
-from xlingual.report.findings import chance, order_confidence
+from xlingual.report.findings import chance
 from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Table, TableRoom, Where
@@ -39,17 +39,12 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
     `where` "page": a terminal shows the numbers in the task's own form.
     """
     blocks: list[Block] = []
-    printed: set[str] = set()  # in a terminal, which shows all boards below each other
     for place, measure in enumerate(leaders.measures(runs, task.name)):
         rows = leaders.leaderboard(runs, task.name, measure)
-        found = order_confidence.of_board(runs, rows)
         own: list[Block] = [
             replace(board(runs, task, rows), where=where),
             *(Prose(note, "note-line", "terminal") for note in notes(rows)),
-            *(Prose(sentence, "note-line") for sentence in found),
-            *(Prose(sentence, "note-line", "terminal") for sentence in found if sentence not in printed),
         ]
-        printed |= set(found)
         if place > 0:
             own = [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
         blocks += own

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from xlingual.report import examples, leaders, numbers, words
 from xlingual.report.blocks import Block, Boxes, Heading, Matrix, Section
 from xlingual.report.figures import pairs as figures
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.leaders import BoardRow
-from xlingual.report.pages import hubs, order_confidence
+from xlingual.report.pages import hubs
 from xlingual.report.pages.boards import boards
-from xlingual.report.pages.calibration import estimate_table
 from xlingual.report.pages.evaluation import TaskPart
 from xlingual.results import Results
 from xlingual.tasks import Task
@@ -27,8 +25,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     shown, used = examples.chosen(runs, task, ordered, budget - used_by_hubs, _values(runs, task, ordered[0]))
     of_hubs = hubs.blocks(runs, rows)
     entries = [entry for run in runs for entry in run.entries if entry.task == task.name]
-    sure = order_confidence.blocks(runs) if task.by_images else []
-    blocks = [*boards(runs, task), *sure, *_estimates(runs), *_pairs(runs, task, rows), *of_hubs, *shown]
+    blocks = [*boards(runs, task), *_pairs(runs, task, rows), *of_hubs, *shown]
     return TaskPart(
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task),
@@ -51,16 +48,6 @@ def _values(runs: Sequence[Results], task: Task, leader: BoardRow) -> dict[tuple
         for pair, row in own.items()
         if row.value is not None
     }
-
-
-def _estimates(runs: Sequence[Results]) -> list[Block]:
-    """Return the estimated XLR of each run that has it, with the run's number where there are several."""
-    found = [(place, estimate_table(run)) for place, run in enumerate(runs, 1)]
-    return [
-        replace(table, title=f"{table.title}, run {place}") if len(runs) > 1 else table
-        for place, table in found
-        if table is not None
-    ]
 
 
 def _pairs(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> list[Block]:

@@ -433,7 +433,6 @@ def test_splits_fix_the_seeds(case, tmp_path, seeds):
 
 
 def test_corrections_of_hubs_that_encoders_bring_along_are_a_condition(case):
-    """A calibration must not take rankings by cosine and by CSLS for the same."""
     own = HubCorrection("csls?k=2", np.random.default_rng(1).standard_normal((9, 6)).astype(np.float32))
     few, said = dict(list(case.encoders().items())[:3]), []
     assert "similarity" not in validate(case, few, seeds=1).pairs[0].conditions
