@@ -44,6 +44,8 @@ def ranked(column: Sequence[Number], rows: Sequence[str], rules: Rules, seed: in
     except InputError as error:
         return Ranked({}, f"not tested: {error}")
     queries = aligned.queries[0]
+    if queries.unlike:
+        return Ranked({}, queries.unlike)
     if few := too_few(queries.n_clusters):
         return Ranked({}, few)
     named = {(number.given.name, number.encoder): row for number, row in known}

@@ -188,6 +188,9 @@ def _board(
     queries = part.queries
     value = float(queries.means[queries.row_of(leader)])
     baseline_row = Compared(leader, value, None, None, None, None, None, record.BASELINE, None, None)
+    if queries.unlike:
+        found = [replace(row, outcome=record.CANNOT_TELL, note=queries.unlike) for row in found]
+        ranks = None
     rows = sorted([baseline_row, *found], key=lambda row: -row.value)
     if ranks is not None:
         ends = (ranks[row.encoder] for row in rows)

@@ -49,6 +49,7 @@ class Queries:
     query: Ints | None = None  # [n], equal for equal texts (seeds share some); None: all differ
     identities: tuple[str, ...] | None = None  # [E], names and systems of the encoders, whatever their labels
     vectors: tuple[str | None, ...] | None = None  # [E], digests of their vectors, where they are known
+    unlike: str = ""  # why images name no leader among the encoders, where they are of several kinds
 
     @classmethod
     def of_one_sample(

@@ -30,7 +30,9 @@ from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
 from xlingual.results import Entry, Results
 from xlingual.results.cautions import judged_share, less_judged, unanswered
+from xlingual.results.kinds import differences, no_leader
 from xlingual.signature import CHANGES, Signature, version
+from xlingual.tasks import task_of
 
 NOT_PER_QUERY = {
     "CORR": "CORR has no value for each query, so no paired test; use BkR, SIM or XLR",
@@ -98,8 +100,15 @@ def read_aligned(
         shared_pairs[task], lacking[task] = _shared_pairs(entries, task, pairs, of_all, notes)
     rows = {folder: FolderRows.of(results.per_query, folder) for folder, results in folders.items()}
     digests = tuple(folders[member.folder].vectors_of(member.encoder) for member in found)
+    differing = differences(
+        {member.label: folders[member.folder].encoders.get(member.encoder, {}) for member in found}
+    )
     queries = tuple(
-        replace(_align(entries, rows, task, measure, shared_pairs[task]), vectors=digests)
+        replace(
+            _align(entries, rows, task, measure, shared_pairs[task]),
+            vectors=digests,
+            unlike=no_leader(differing) if differing and task_of(task).by_images else "",
+        )
         for task, measure in chosen
     )
     offered = {

@@ -33,6 +33,7 @@ class ApiEncoder(Encoder):
     its vectors have the dimensions that earlier answers had.
     """
 
+    origin = "general"
     has_estimate = True
 
     def __init__(self, model: str, requests: Requests, options: Mapping[str, Any]) -> None:

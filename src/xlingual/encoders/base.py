@@ -42,8 +42,8 @@ class Encoder(ABC):
     compares_by: str | None = None
     # whether it was trained on images too; None: not known
     trained_on_images: bool | None = None
-    # whether it changes the vectors of the encoder below as it has learnt from data
-    fitted_transform: bool = False
+    # its kind (`results.kinds`): "general", "fitted" or "surface"; None: not known
+    origin: str | None = None
     # the identity of the image encoder whose near images it was fitted on; None: of none
     fitted_images: str | None = None
     # whether it opens image files, so that missing and broken ones matter
@@ -228,8 +228,8 @@ def _listed(batch: Any) -> list[Any]:  # noqa: ANN401  (Texts or Images)
     return list(batch.images if isinstance(batch, Images) else batch.text)
 
 
-_OF_BELOW = ("trained_on_images", "fitted_transform", "fitted_images", "opens_images")
-_TEXTS = ("space", "compares_by", "zero_vector", "fitted_images")  # abilities that are a text
+_OF_BELOW = ("trained_on_images", "origin", "fitted_images", "opens_images")
+_TEXTS = ("space", "compares_by", "zero_vector", "fitted_images", "origin")  # abilities that are a text
 
 
 def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
@@ -367,10 +367,10 @@ def given(encoder: object) -> Any:  # noqa: ANN401  (of any class)
     return encoder.target if isinstance(encoder, Wrapped) else encoder
 
 
-def kind_of(encoder: Encoder) -> dict[str, bool]:
-    """Return the kind of an encoder, where known: trained on images, or fitted on another; else empty.
+def kind_of(encoder: Encoder) -> dict[str, Any]:
+    """Return what is known of an encoder's kind: its origin, and whether it was trained on images.
 
-    Measures that use images in place of translations compare encoders of like kind only.
+    Measures that use images in place of translations compare encoders of one kind only.
     """
-    kind = {"trained_on_images": encoder.trained_on_images, "fitted_transform": encoder.fitted_transform}
-    return {name: True for name, holds in kind.items() if holds}
+    kind = {"kind": encoder.origin, "trained_on_images": encoder.trained_on_images}
+    return {name: value for name, value in kind.items() if value}

@@ -76,6 +76,7 @@ class Bm25Encoder(Encoder):
     has the vector of a candidate among the batch, and is compared by the cosine.
     """
 
+    origin = "surface"
     by_role = True
     zero_vector = "no known word"
 

@@ -38,6 +38,7 @@ class ChargramEncoder(Encoder):
     on what it is encoded with (`depends_on_batch`), so a collection must be encoded in one call.
     """
 
+    origin = "surface"
     dim: int = 256
     n: tuple[int, int] = (3, 5)
     seed: int = 0

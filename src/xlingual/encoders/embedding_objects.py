@@ -27,6 +27,7 @@ class EmbeddingObject(Encoder):
     Texts without a role are embedded as candidates (documents).
     """
 
+    origin = "general"
     has_own_identity = False  # a name of a model says nothing of its version
 
     def __init__(self, target: Any, candidates: Embed, queries: Embed | None = None) -> None:  # noqa: ANN401
@@ -67,6 +68,7 @@ class EmbeddingObject(Encoder):
 class ByRole(Encoder):
     """Two encoders of one space: one for queries, the other for candidates and texts without a role."""
 
+    origin = "general"
     by_role = True
 
     def __init__(self, queries: Encoder, candidates: Encoder) -> None:

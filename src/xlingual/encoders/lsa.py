@@ -59,6 +59,7 @@ class LsaEncoder(Encoder):
     singular values where that finds the translations of held-out items clearly better.
     """
 
+    origin = "fitted"
     languages: tuple[str, ...] = ()
 
     def __init__(

@@ -15,7 +15,7 @@ from xlingual.transforms.affine import Affine, unit_rows
 class MappedBase(Stacked):
     """What maps vectors has a `map`, and `who` begins its errors."""
 
-    fitted_transform = True
+    origin = "fitted"
     who: str
     unit_below = True  # whether vectors of the encoder below are brought to unit length first
 

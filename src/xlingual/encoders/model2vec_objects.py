@@ -17,6 +17,7 @@ from xlingual.records import Encoded, Texts
 class StaticModelObject(Digested, Encoder):
     """A StaticModel as it is; texts that are longer than it reads are noted."""
 
+    origin = "general"
     content = ("text",)
 
     def __init__(self, model: Any) -> None:  # noqa: ANN401  (of model2vec)

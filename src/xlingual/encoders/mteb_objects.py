@@ -97,6 +97,7 @@ def task_metadata(languages: Sequence[str], *, images: bool) -> SimpleNamespace:
 class MtebObject(Encoder):
     """An encoder of MTEB as it is: sources and questions are queries, targets and answers documents."""
 
+    origin = "general"
     by_role = True
 
     def __init__(self, target: Any, kind: str) -> None:  # noqa: ANN401

@@ -21,6 +21,7 @@ from xlingual.records import Encoded, Texts
 class NetworkEncoder(Encoder):
     """A network in a folder, loaded when it is first used; `options` are those of its scheme."""
 
+    origin = "general"
     has_head = True  # whether the architecture in its settings says which kind of model it is
     of_hub = False  # whether its files are a commit of a hub that the spec pins
     has_modules = True  # whether folders of modules of sentence-transformers belong to it

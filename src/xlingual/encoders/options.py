@@ -120,6 +120,12 @@ TRAINED_ON = Option(  # of every scheme whose files do not always say
     None,
     "images, where it was trained on these too; changes no vector",
 )
+KIND = Option(
+    "kind",
+    one_of("general", "fitted"),
+    None,
+    "general: pretrained elsewhere; fitted: on texts of this domain; changes no vector",
+)
 SEED = Option("seed", whole_number(0), None, "seed of the random numbers (0 unless the command gives one)")
 DEPTH = Option("depth", whole_number(1), 1000, "how many results of a system count")
 FUSION = (  # of several systems

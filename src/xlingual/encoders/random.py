@@ -20,6 +20,8 @@ class RandomEncoder(Encoder):
     that both languages share are no help. A vector depends on its own text only, never on the batch.
     """
 
+    origin = "surface"
+
     def __init__(self, dim: int = 64, seed: int = 0) -> None:
         self.dim, self.seed = dim, seed
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given
 from xlingual.encoders.objects import is_one, name_of, one_role
-from xlingual.encoders.options import TRAINED_ON
+from xlingual.encoders.options import KIND, TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
 from xlingual.encoders.plugins import Known, in_words, package_of, scheme_of
@@ -285,6 +285,8 @@ def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) ->
     encoder: Encoder = import_module(scheme.module).build(spec.argument, options, own)
     if options.get(TRAINED_ON.name) is not None:
         encoder.trained_on_images = options[TRAINED_ON.name] == "images"
+    if options.get(KIND.name) is not None:
+        encoder.origin = options[KIND.name]
     return encoder
 
 

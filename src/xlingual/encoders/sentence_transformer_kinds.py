@@ -64,6 +64,7 @@ def adapter_of(model: Any, kind: str = "texts") -> Encoder:  # noqa: ANN401  (of
 class ModelObject(Digested, Encoder):
     """A loaded model, used as the library does: its own prompts, lengths and masks by role."""
 
+    origin = "general"
     by_role = True
     opens_images = False
 

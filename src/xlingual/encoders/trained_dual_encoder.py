@@ -101,6 +101,8 @@ class DualTexts(Encoder):
     own; all others are questions. A text is zero where the model knows nothing of it.
     """
 
+    origin = "fitted"
+
     def __init__(self, network: DualNetwork, batch: int = 128) -> None:
         self.network, self.batch = network, batch
         self.space = network.space
@@ -175,7 +177,7 @@ class DualTexts(Encoder):
 class DualVectors(OnBase):
     """Texts as unit vectors float32 [n, dim], from those of the encoder that was trained on."""
 
-    fitted_transform = True
+    origin = "fitted"
     network: DualNetwork
 
     def apply(self, *vectors: Vectors) -> Vectors:

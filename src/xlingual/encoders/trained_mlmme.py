@@ -67,6 +67,7 @@ class MlmmeTexts(Encoder):
     Words are found as in training (`models.words`). All that a model does not know are one and the same word.
     """
 
+    origin = "fitted"
     content = ("text", "language")
     languages: tuple[str, ...] = ()
 

@@ -38,7 +38,7 @@ class TripletTexts(OnBase):
     `encode` raises InputError where the texts have no title or body.
     """
 
-    fitted_transform = True
+    origin = "fitted"
     by_role = False  # it is trained on vectors of texts without a role
     network: TripletNetwork
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.encoders.objects import has, is_table
-from xlingual.encoders.options import TRAINED_ON
+from xlingual.encoders.options import KIND, TRAINED_ON
 from xlingual.encoders.registry import read_options
 from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.spec import parse
@@ -26,7 +26,7 @@ from xlingual.records import digest
 # what may stand behind the path of a language
 _SCHEME = replace(
     SCHEMES["vectors"],
-    options=tuple(one for one in SCHEMES["vectors"].options if one is not TRAINED_ON),
+    options=tuple(one for one in SCHEMES["vectors"].options if one not in (TRAINED_ON, KIND)),
 )
 
 

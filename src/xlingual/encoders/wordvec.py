@@ -36,6 +36,8 @@ class WordvecEncoder(Encoder):
     `pattern` is a path in which `{lang}` stands for the language; without it one file serves all languages.
     """
 
+    origin = "general"
+
     def __init__(
         self,
         pattern: str,

@@ -26,6 +26,7 @@ class TrainedModel(Encoder):
     """The model that is trained, as an encoder: texts by their role, equal texts once."""
 
     has_own_identity = False  # it is another one at each step
+    origin = "fitted"
     name = MODEL
 
     def __init__(

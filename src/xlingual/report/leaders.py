@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Literal, TypeAlias
 
@@ -10,8 +10,9 @@ from msgspec import structs
 
 from xlingual.report import conditions, numbers, words
 from xlingual.results import Behind, Entry, Interval, Results, Summary, by_key
+from xlingual.results.kinds import Kind, differences
 from xlingual.results.names import given_name
-from xlingual.tasks import task_of
+from xlingual.tasks import TASKS, task_of
 
 Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]
 Side: TypeAlias = Literal["above", "at", "below"]  # better than chance, at it, worse
@@ -128,17 +129,24 @@ def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -
     rows = []
     for place, (run, board) in enumerate(zip(runs, boards, strict=True), start=1):
         leader = _leader(board)
+        if task in TASKS and TASKS[task].by_images and differences(kinds_of(board, run)):
+            leader = None  # each has the standing "unknown"
         for summary in board:
             label = summary.encoder
             if several_image_encoders and summary.image_encoder:
                 label += f" · {summary.image_encoder}"
             if several_runs:
                 label += f" ({names[place - 1]})"
-            rows.append(_row(summary, label, place, run.entries, summary is leader))
+            rows.append(_row(summary, label, place, run.entries, leader))
     groups = [rows]
     if ranked_apart(runs, task):
         groups = [[row for row in rows if row.run == place] for place in range(1, len(runs) + 1)]
     return [row for group in groups for row in _ranked(group)]
+
+
+def kinds_of(rows: Sequence[Summary], run: Results) -> Mapping[str, Kind]:
+    """Return what a run knows of the kinds of the encoders that have a value."""
+    return {row.encoder: run.encoders.get(row.encoder, {}) for row in rows if row.value is not None}
 
 
 def ranked_apart(runs: Sequence[Results], task: str) -> bool:
@@ -223,13 +231,14 @@ def _leader(board: list[Summary]) -> Summary | None:
     return min(candidates, key=lambda row: (_badness(row.value, row.measure), row.encoder), default=None)
 
 
-def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bool) -> BoardRow:
+def _row(summary: Summary, label: str, run: int, entries: list[Entry], leader: Summary | None) -> BoardRow:
     same = [entry for entry in entries if _KEY(entry) == _KEY(summary)]
     # A pool that was measured under two language policies has two entries of the same questions.
     own = {(entry.source, entry.target, entry.seed): entry for entry in reversed(same)}
     tied = [entry.n_tied for entry in own.values() if entry.n_tied is not None]
     behind = _oriented(summary.behind, summary.measure)
-    place = {"rank": None, "label": label, "run": run, "standing": _standing(leads, behind), "behind": behind}
+    standing = _standing(summary, leader, behind)
+    place = {"rank": None, "label": label, "run": run, "standing": standing, "behind": behind}
     return BoardRow(
         **structs.asdict(summary) | place,
         n_queries=sum(entry.n_source for entry in own.values()),
@@ -237,10 +246,10 @@ def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bo
     )
 
 
-def _standing(leads: bool, behind: Behind | None) -> Standing:
-    if leads:
+def _standing(summary: Summary, leader: Summary | None, behind: Behind | None) -> Standing:
+    if summary is leader:
         return "leader"
-    if behind is None:
+    if behind is None or leader is None:
         return "unknown"
     return "level" if contains(behind.ci, 0.0) else "behind"
 

@@ -23,9 +23,10 @@ from xlingual.results.digest import digest_of
 from xlingual.results.document import RequestRecord, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
 from xlingual.results.files import DIGESTS, REPORT, read_json, write_together
+from xlingual.results.kinds import KINDS
 from xlingual.results.provenance import Provenance, ProvenanceOf, note_result
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
-from xlingual.results.values import Count, Number, Whole, about
+from xlingual.results.values import Count, Number, Whole, about, among
 from xlingual.results.views import tagged, untagged
 from xlingual.signature import Signature
 from xlingual.tasks import load
@@ -68,9 +69,12 @@ class EncoderKind(Struct, frozen=True):
     trained_on_images: Annotated[bool | UnsetType, about("Whether the model was trained on images too.")] = (
         UNSET
     )
-    fitted_transform: Annotated[
-        bool | UnsetType,
-        about("Whether it is a transform, fitted on data, of another encoder's vectors."),
+    kind: Annotated[
+        Annotated[str, among(*KINDS)] | UnsetType,
+        about(
+            "general: pretrained elsewhere; fitted: on texts of the domain; surface: it compares letters or "
+            "words, or nothing."
+        ),
     ] = UNSET
     returns_lists: Annotated[
         bool | UnsetType, about("Whether it is no encoder but a search system, judged by its lists.")
@@ -151,7 +155,7 @@ class Results(Plotted):
     timings: dict[str, float] = field(default_factory=dict)
     diagnostics: dict[str, Any] = field(default_factory=dict)  # pairs screened and decided, the ranker
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
-    encoders: dict[str, dict[str, bool]] = field(default_factory=dict)  # their known properties
+    encoders: dict[str, dict[str, Any]] = field(default_factory=dict)  # their known properties
     costs: dict[str, dict[str, float]] = field(default_factory=dict)  # of each system, what is known
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
     request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results

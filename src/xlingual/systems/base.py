@@ -74,7 +74,7 @@ class ListSystem(ABC):
     # what evaluations ask encoders; a system's lists are the same whatever is asked
     by_role = False
     trained_on_images: bool | None = None
-    fitted_transform = False
+    origin: str | None = None
     parts: tuple[str, ...] = ()  # names of the systems that it is made of
 
     @property

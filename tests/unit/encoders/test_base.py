@@ -31,7 +31,7 @@ class Cut(Encoder):
 
     identity = "cut"
     content = ("text",)
-    depends_on_batch = has_estimate = trained_on_images = fitted_transform = by_number = True
+    depends_on_batch = has_estimate = trained_on_images = by_number = True
     has_own_identity = opens_images = False
     fitted_on, languages, piece, space = frozenset({b"x"}), ("en",), 7, "joint"
     compares_by = "dot"

@@ -1,4 +1,4 @@
-"""What is known of an encoder's kind: trained on images, or fitted on top of another."""
+"""What is known of an encoder's kind: pretrained elsewhere, fitted in the domain, trained on images."""
 
 from types import SimpleNamespace
 
@@ -30,7 +30,7 @@ def test_an_encoder_is_of_the_kind_of_the_one_that_it_stands_on():
 
     clip = made(trained_on_images=True)
     assert kind_of(adopt(made(base=clip))) == IMAGES
-    assert kind_of(adopt(made(base=clip, fitted_transform=True))) == IMAGES | {"fitted_transform": True}
+    assert kind_of(adopt(made(base=clip, origin="fitted"))) == IMAGES | {"kind": "fitted"}
     assert kind_of(adopt(made(base=clip, trained_on_images=False))) == {}
     assert kind_of(adopt(made())) == {}
 

@@ -28,7 +28,7 @@ def advice(
 
     """
     found = [row for row in rows if row.value is not None]
-    leader = next((row for row in found if row.standing == "leader"), None)
+    leader = next((row for row in found if row.standing == "leader"), found[0] if found and unlike else None)
     if leader is None or not task.marks(leader.measure):
         return []
     purpose = f" to {task.mark.purpose}" if task.mark else ""
@@ -45,7 +45,7 @@ def advice(
             f"{CAPITAL_AN_ENCODER} that is good enough {_scale(task.mark)}.",
         ]
     if unlike:
-        return [f"Do not choose between these {ENCODER}s by {task.title} alone: they are of different kinds."]
+        return [f"Do not choose between these {ENCODER}s by {task.title}: they are of different kinds."]
     return _choice(leader, found, purpose, costs or {}, judged=least is not None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import NormalDist
 
 from xlingual.report import numbers, words
@@ -12,7 +12,6 @@ from xlingual.results import Results, Summary, by_key
 from xlingual.results.cautions import unanswered
 from xlingual.results.entries import Behind
 
-_TRUTH = "Compare by true retrieval (xlingual evaluate xlr)."
 MOST_NAMED = 3  # more encoders than this are named without their differences
 
 
@@ -96,38 +95,6 @@ def position(leader: BoardRow) -> list[str]:
     if leader.normalized < 0:
         return [f"That is not above chance ({chance}); the oracle (images alone) reaches {oracle}."]
     return [f"It closes {share} of the way from chance ({chance}) to the oracle, images alone ({oracle})."]
-
-
-def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
-    """Return warnings where BkR and SIM cannot compare the encoders: trained on images, or fitted transforms.
-
-    `kinds` is what the results know of the encoders (`Results.encoders`).
-    """
-
-    def named(what: str) -> tuple[str, int]:
-        names = [row.encoder for row in found if kinds.get(row.encoder, {}).get(what)]
-        return numbers.in_words(names), len(names)
-
-    sentences = []
-    names, n = named("trained_on_images")
-    if n:
-        others = " and the others were not, as far as is known" if n < len(found) else ""
-        why = "this measure rewards knowledge of how images look, even if translations are not found"
-        sentences.append(f"{names} {'was' if n == 1 else 'were'} trained on images{others}: {why}. {_TRUTH}")
-    names, n = named("fitted_transform")
-    if n and len(found) > 1:
-        was = f"{names} {'was' if n == 1 else 'were'} fitted on top of another {ENCODER}"
-        sentences.append(
-            f"{was}: this measure may not show what it repairs (language offsets, hubs). {_TRUTH}"
-        )
-    return sentences
-
-
-def differ_in_kind(rows: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> bool:
-    """Tell whether the encoders are of kinds that images cannot compare; see `unlike_kinds`."""
-    own = [kinds.get(row.encoder, {}) for row in rows if row.value is not None]
-    trained = [bool(kind.get("trained_on_images")) for kind in own]
-    return len(own) > 1 and (len(set(trained)) > 1 or any(kind.get("fitted_transform") for kind in own))
 
 
 def alike(one: Summary, other: Summary) -> bool:

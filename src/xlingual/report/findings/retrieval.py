@@ -11,16 +11,15 @@ from xlingual.report.findings import chance, hubs, sampling
 from xlingual.report.findings.advice import advice
 from xlingual.report.findings.leads import (
     alike,
-    differ_in_kind,
     lead,
     misses,
     position,
-    unlike_kinds,
     without_value,
 )
 from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import ENCODER
 from xlingual.results import Results, Summary
+from xlingual.results.kinds import differences, no_leader, taken_as_one
 from xlingual.tasks import Task
 
 RunVerdict: TypeAlias = Callable[[Sequence[Results], Task, Sequence[BoardRow]], list[str]]
@@ -49,7 +48,7 @@ def findings(
         entries = [entry for entry in run.entries if entry.task == task.name]
         sentences = of_run(runs, task, own) + conditions.similarity(entries) + _about_the_run(run)
         if advised:
-            unlike = task.by_images and differ_in_kind(own, run.encoders)
+            unlike = task.by_images and bool(differences(leaders.kinds_of(own, run)))
             meaning = task.explained(measure) if place == places[0] and _any_value(own) else ""
             head = advice(task, own, costs=run.costs, unlike=unlike)
             sentences = [*head, *([meaning] if meaning else []), *sentences]
@@ -79,9 +78,13 @@ def few_queries(run: Results, task: str) -> list[str]:
 def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> list[str]:
     name = task.measure_name(rows[0].measure)
     found = [row for row in rows if row.value is not None]
-    leader = next((row for row in found if row.standing == "leader"), None)
+    leader = next((row for row in found if row.standing == "leader"), found[0] if found else None)
     sentences = []
-    if leader is not None:
+    run = runs[rows[0].run - 1]
+    unlike = differences(leaders.kinds_of(found, run)) if task.by_images else []
+    if unlike and not chance.none_above(found):
+        sentences.append(no_leader(unlike))
+    elif leader is not None:
         pairs = leaders.pair_rows(runs, task.name, leader.measure).get(leader.system, {})
         where = _where(leader, list(pairs))
         if chance.none_above(found):
@@ -89,11 +92,9 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) ->
         else:
             sentences += [lead(leader, found, name, where), *position(leader)]
             sentences += _hardest(leader, pairs)
+            sentences += taken_as_one(leaders.kinds_of(found, run)) if task.by_images else []
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
-    run = runs[rows[0].run - 1]
-    if task.by_images:
-        sentences += unlike_kinds(found, run.encoders)
     sentences += [*hubs.alarm(runs, found), *misses(run, rows), *without_value(rows, name)]
     return sentences + (few_queries(run, task.name) if found else [])
 

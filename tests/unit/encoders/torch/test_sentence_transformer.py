@@ -324,7 +324,7 @@ def test_a_model_of_texts_and_images_is_known_as_such(copied):
     assert kind_of(encoder(folder)) == {}
     (folder / "0_CLIPModel").mkdir()
     (folder / "0_CLIPModel" / "config.json").write_text('{"model_type": "clip"}', encoding="utf-8")
-    assert kind_of(encoder(folder)) == {"trained_on_images": True}
+    assert kind_of(encoder(folder)) == {"kind": "general", "trained_on_images": True}
 
 
 def test_prompts_are_named(checkpoints):

@@ -314,5 +314,5 @@ def test_a_model_without_torch_names_the_pip_line(tmp_path, monkeypatch):
 
 def test_a_model_is_known_to_be_trained_on_images_where_it_was(tmp_path):
     with_images = model_at(tmp_path / "with", base=("counting", 3, "counting:1"))
-    assert kind_of(encoder(f"model:{with_images.path}")) == {"trained_on_images": True}
+    assert kind_of(encoder(f"model:{with_images.path}")) == {"kind": "fitted", "trained_on_images": True}
     assert kind_of(encoder(f"model:{model_at(tmp_path / 'without').path}")) == {}

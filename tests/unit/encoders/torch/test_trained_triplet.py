@@ -162,4 +162,4 @@ def test_a_folder_that_does_not_fit_itself(tmp_path):
 
 
 def test_it_is_known_to_be_fitted_on_top_of_another(tmp_path):
-    assert kind_of(encoder(f"model:{model_at(tmp_path / 'm').path}::{SPEC}")) == {"fitted_transform": True}
+    assert kind_of(encoder(f"model:{model_at(tmp_path / 'm').path}::{SPEC}")) == {"kind": "fitted"}

@@ -89,10 +89,10 @@ def test_one_alone_is_not_called_the_best(made):
 
 def test_kinds_that_images_cannot_compare_are_not_chosen_from(made):
     rows = [mean(made, "a", 0.4), mean(made, "b", 0.3, 0.1)]
-    assert said(made, *rows, unlike=True)[0].endswith("by Backretrieval alone: they are of different kinds.")
+    assert said(made, *rows, unlike=True)[0].endswith("by Backretrieval: they are of different kinds.")
     for kinds, first in (
         ({"a": {"trained_on_images": True}}, "Do not choose between these encoders"),
-        ({"b": {"fitted_transform": True}}, "Do not choose between these encoders"),
+        ({"a": {"kind": "general"}, "b": {"kind": "fitted"}}, "Do not choose between these encoders"),
         ({name: {"trained_on_images": True} for name in "ab"}, "Use a"),
     ):
         assert verdict(made.results([], rows, encoders=kinds))[0].startswith(first)
