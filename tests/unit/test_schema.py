@@ -17,7 +17,7 @@ from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
 from xlingual.evaluation.image_sentence.evaluate import image_sentence
-from xlingual.results import SCHEMA, Behind, Entry, EstimatedXLR, Interval, Results, Summary
+from xlingual.results import SCHEMA, Behind, Entry, Interval, Results, Summary
 from xlingual.results.schemas import schema_of
 from xlingual.results.views import Against, ImageSentenceViews, PoolViews, StsViews
 
@@ -116,7 +116,7 @@ def test_a_warning_follows_the_schema(validator: jsonschema.Draft202012Validator
     ("record", "definition"),
     [
         *((Entry, "Entry"), (Summary, "Summary"), (Interval, "Interval"), (Behind, "Behind")),
-        *((EstimatedXLR, "EstimatedXLR"), (PoolViews, "PoolViews")),
+        *((PoolViews, "PoolViews")),
         *((ImageSentenceViews, "ImageSentenceViews"), (StsViews, "StsViews"), (Against, "Against")),
     ],
 )
