@@ -21,9 +21,8 @@ def folders(tmp_path_factory):
             np.save(folder / f"{name}.{language}.npy", vectors.astype(np.float32))
     rows = [{"id": str(i), "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(ITEMS)]
     for name, kinds in (("unlike", ("general", "fitted")), ("alike", ("general", "general"))):
-        specs = [
-            f"{one}={folder}/{one}.{{lang}}.npy?kind={kind}" for one, kind in zip(("good", "poor"), kinds)
-        ]
+        named = zip(("good", "poor"), kinds, strict=True)
+        specs = [f"{one}={folder}/{one}.{{lang}}.npy?kind={kind}" for one, kind in named]
         given = {"text_encoders": specs, "pairs": "en-de", "measures": ["R@3"], "store": None}
         images = str(folder / "images.npy")
         backretrieval(Manifest.from_rows(rows), image_encoder=images, **given).write(folder / name)
