@@ -5,7 +5,7 @@ An encoder may bring its own along, as a repaired one does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -16,8 +16,8 @@ from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
 from xlingual.encoders.base import Adapter
 from xlingual.errors import InputError, listed, parameter, warn
-from xlingual.evaluation.similarities import COSINE, Fitted, correction_of
-from xlingual.ranking import Bank, Banked, Csls, Ranker, Repair
+from xlingual.evaluation.similarities import Fitted, correction_of
+from xlingual.ranking import Bank, Banked
 from xlingual.records import HubCorrection, Texts, digest
 from xlingual.store import Store
 from xlingual.systems import ListSystem
@@ -105,10 +105,10 @@ class OwnCorrections:
         self._encoders: dict[str, HubCorrection] = {}
         self._kept: tuple[str, Banked] | None = None
 
-    def take(self, systems: Mapping[str, Encoder | ListSystem], ranker: Ranker, *, used: bool = True) -> None:
+    def take(self, systems: Mapping[str, Encoder | ListSystem], *, used: bool = True) -> None:
         """Take those of some encoders; raise InputError where one is not known, or cannot be used.
 
-        `used`: False for a task that does not search texts by texts, which then warns of each.
+        `used`: False for a task without corrections of hubs, which then warns of each.
         """
         parts = {part for name in systems for part in parts_of(systems[name])}
         for name, encoder in systems.items():
@@ -118,8 +118,8 @@ class OwnCorrections:
                 continue
             if not used:
                 warn(
-                    f"text encoder {name!r} was chosen with a correction of hubs ({own.similarity}), for "
-                    "texts that are searched by texts: here its vectors are compared by cosine"
+                    f"text encoder {name!r} was chosen with a correction of hubs ({own.similarity}), which "
+                    "this task has not: here its vectors are compared by cosine"
                 )
                 continue
             if name in parts:
@@ -130,11 +130,6 @@ class OwnCorrections:
                 )
             correction_of(own.similarity)
             self._encoders[name], self.similarities[name] = own, own.similarity
-
-    def of_all(self, encoders: Iterable[str], usual: str | None) -> str | None:
-        """Return how some encoders are compared, the others by the `usual`; None: all by cosine."""
-        found = {self.similarities.get(name, usual or COSINE) for name in encoders}
-        return None if found == {COSINE} else ", ".join(sorted(found))
 
     def bound(self, name: str) -> Banked | None:
         """Return that of an encoder, None where it has none; the last one's bank is kept."""
@@ -157,15 +152,3 @@ def _warn_of_one_below(name: str, encoder: Encoder | ListSystem) -> None:
                 "vectors below"
             )
             return
-
-
-def warned_of_transduction(repair: Repair | None) -> bool:
-    """Warn, and return True, where hubs are repaired by the very queries that are evaluated."""
-    if not isinstance(repair, Csls):
-        return False
-    warn(
-        f"similarity {repair.name!r}: queries that are evaluated take part in the scores of each other: "
-        "numbers are those of a search for all of them at once, and too good for queries that come one by "
-        f"one; csls?k={repair.k}&fit=FILE#train takes training queries in their place"
-    )
-    return True

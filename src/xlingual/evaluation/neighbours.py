@@ -17,7 +17,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.perquery import Words, looked_up, repeated, words_of
 from xlingual.ragged import groups, members, spans
-from xlingual.ranking import UNIT, Adjustment, Cosine, TextSimilarity, TopK
+from xlingual.ranking import UNIT, Cosine, Offsets, TextSimilarity, TopK
 from xlingual.ranking.listed import Lists
 
 if TYPE_CHECKING:
@@ -45,18 +45,18 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of pairs of vectors, by an adjustment where there is one: to look at, not to decide."""
+    """The scores of pairs of vectors, less offsets where there are some: to look at, not to decide."""
 
     similarity: TextSimilarity
-    adjustment: Adjustment | None = None
+    offsets: Offsets | None = None
 
     def __call__(self, query: Ints, candidate: Ints) -> Floats:
         """Return the scores of pairs (query[i], candidate[i]), ordered by query."""
-        if isinstance(self.similarity, Cosine) and self.adjustment is None:
+        if isinstance(self.similarity, Cosine) and self.offsets is None:
             return _cosines(self.similarity, query, candidate)
         keys = self.similarity.exact(query, candidate)
-        if self.adjustment is not None:
-            keys = self.adjustment.keys(keys, query, candidate)
+        if self.offsets is not None:
+            keys = self.offsets.keys(keys, candidate)
         scores: Floats = (keys * UNIT).astype(np.float64)
         return scores
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ranking import Adjustment, TextSimilarity, Top, adjusted, scan, similarity_of
+from xlingual.ranking import Offsets, TextSimilarity, Top, adjusted, scan, similarity_of
 from xlingual.ranking.scan import TILE_BYTES
 
 _MOST_SCREENED = 2048  # candidates of a question: longer lists are cheaper sorted whole
@@ -19,11 +19,11 @@ _AT_ONCE = 4096  # questions, and candidates, scored in float64 at a time
 
 
 def ranked(
-    similarity: TextSimilarity, column: Ints, count: int, adjustment: Adjustment | None = None
+    similarity: TextSimilarity, column: Ints, count: int, offsets: Offsets | None = None
 ) -> Iterator[list[int]]:
     """Yield the `count` best columns of each question, best first, ties in the order of the columns.
 
-    Scores are those of the similarity, changed by an `adjustment` where there is one.
+    Scores are those of the similarity, less `offsets` where there are some.
 
     `column` [m] is the similarity's candidate of each column. Short lists are screened in
     float32, long ones and all columns are sorted by exact keys. Memory: about four times TILE_BYTES for what
@@ -34,11 +34,11 @@ def ranked(
     columns = _Columns(column, order, np.cumsum(sizes) - sizes, sizes)
     questions = np.arange(similarity.shape[0])
     if count > _MOST_SCREENED or count * _FEW > len(column):
-        yield from _sorted(similarity, questions, columns, count, adjustment)
+        yield from _sorted(similarity, questions, columns, count, offsets)
         return
     height = max(1, 4 * TILE_BYTES // (100 * (4 * count + _CAP)))
     for start in range(0, len(questions), height):
-        yield from _screened(similarity, questions[start : start + height], columns, count, adjustment)
+        yield from _screened(similarity, questions[start : start + height], columns, count, offsets)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Columns:
 
 
 def _screened(
-    similarity: TextSimilarity, questions: Ints, columns: _Columns, count: int, adjustment: Adjustment | None
+    similarity: TextSimilarity, questions: Ints, columns: _Columns, count: int, offsets: Offsets | None
 ) -> Iterator[list[int]]:
     """Yield the best columns of each question; only those that may be among them are scored exactly.
 
@@ -62,8 +62,7 @@ def _screened(
     vectors = similarity.queries
     part = similarity_of(vectors.take(questions), similarity.candidates)
     found = Top(count, part.shape, weights=columns.sizes, cap=_CAP)
-    of_part = None if adjustment is None else adjustment.take(questions)
-    scan(part, [adjusted(found, of_part)], budget=TILE_BYTES)
+    scan(part, [adjusted(found, offsets)], budget=TILE_BYTES)
     top = found.result()
     taken = np.clip(count - top.above, 0, top.weight)  # of columns that tie, those of the first names
     listed = np.bincount(top.query, taken, minlength=n)
@@ -77,13 +76,13 @@ def _screened(
     owner = packed // (width * count)
     begins = np.searchsorted(owner, np.flatnonzero(~crowded))
     lists = iter(packed[begins[:, None] + np.arange(count)] % width)
-    whole = _sorted(similarity, questions[crowded], columns, count, adjustment)
+    whole = _sorted(similarity, questions[crowded], columns, count, offsets)
     for many in crowded.tolist():
         yield next(whole) if many else next(lists).tolist()
 
 
 def _sorted(
-    similarity: TextSimilarity, questions: Ints, columns: _Columns, count: int, adjustment: Adjustment | None
+    similarity: TextSimilarity, questions: Ints, columns: _Columns, count: int, offsets: Offsets | None
 ) -> Iterator[list[int]]:
     """Yield the best columns of each question by the exact keys of all, a block of questions at a time.
 
@@ -92,15 +91,13 @@ def _sorted(
     width = len(columns.of)
     height = min(_AT_ONCE, max(1, 4 * TILE_BYTES // (8 * width)))
     for start in range(0, len(questions), height):
-        for row in _packed(similarity, questions[start : start + height], columns, adjustment):
+        for row in _packed(similarity, questions[start : start + height], columns, offsets):
             best = row if count == width else np.partition(row, width - count)[width - count :]
             best.sort()
             yield (width - 1 - best[::-1] % width).tolist()
 
 
-def _packed(
-    similarity: TextSimilarity, questions: Ints, columns: _Columns, adjustment: Adjustment | None
-) -> Ints:
+def _packed(similarity: TextSimilarity, questions: Ints, columns: _Columns, offsets: Offsets | None) -> Ints:
     """Return key · m + (m - 1 - column) of every question and column, int64 [questions, m]."""
     width = len(columns.of)
     packed = np.empty((len(questions), width), dtype=np.int64)
@@ -108,8 +105,8 @@ def _packed(
     for start in range(0, similarity.shape[1], step):
         part = np.arange(start, min(start + step, similarity.shape[1]))
         keys = similarity.block_keys(questions, part)
-        if adjustment is not None:
-            keys = adjustment.keys(keys, questions[:, None], part)
+        if offsets is not None:
+            keys = offsets.keys(keys, part)
         own = columns.order[columns.first[start] : columns.first[part[-1]] + columns.sizes[part[-1]]]
         packed[:, own] = keys[:, columns.of[own] - start]
     if max(int(packed.max()), -int(packed.min())) > _LARGEST // width:  # of scores that are no cosines

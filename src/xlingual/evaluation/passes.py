@@ -9,7 +9,7 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.samples import Sample
 from xlingual.evaluation.run import TextSides
-from xlingual.ranking import Adjustment, Banked, HubRepair, Progress, Ranker, TextSimilarity, similarity_of
+from xlingual.ranking import Banked, Offsets, Progress, Ranker, similarity_of
 
 
 def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
@@ -28,32 +28,10 @@ def part_of(progress: Progress | None, done: int, parts: int) -> Progress | None
     return lambda now, total: progress(done * steps + steps * now // max(total, 1), parts * steps)
 
 
-def two_passes(
-    progress: Progress | None, repair: HubRepair | None
-) -> tuple[Progress | None, Progress | None]:
+def two_passes(progress: Progress | None, repair: Banked | None) -> tuple[Progress | None, Progress | None]:
     """Return the progress of the pass for a repair, and that of the ranking."""
     parts = 1 if repair is None else 2
     return part_of(progress, 0, parts), part_of(progress, parts - 1, parts)
-
-
-def adjustments_of(
-    similarity: TextSimilarity,
-    samples: Sequence[tuple[Ints, Ints]],
-    repair: HubRepair,
-    ranker: Ranker,
-    progress: Progress | None = None,
-) -> list[Adjustment]:
-    """Return the adjustment of each sample by a repair of hubs.
-
-    A sample says how often it holds each query [n] and each candidate [m] of the similarity. Without a bank
-    its adjustment depends on these alone, and one pass finds those of all samples.
-    """
-    if isinstance(repair, Banked):
-        return repair.adjustments(similarity, samples, ranker, progress)
-    requests = [repair.request(*sample) for sample in samples]
-    reductions = [reduction for request in requests for reduction in request.reductions]
-    ranker.scan(similarity, reductions, progress=progress)
-    return [request.result(similarity) for request in requests]
 
 
 class TextUnion:
@@ -81,15 +59,8 @@ class TextUnion:
             np.bincount(targets, minlength=len(self.targets.vectors)).astype(np.int64),
         )
 
-    def adjustments(
-        self,
-        samples: Sequence[Sample],
-        repair: HubRepair | None,
-        ranker: Ranker,
-        progress: Progress | None,
-    ) -> list[Adjustment | None]:
-        """Return the adjustment of each sample: its sources are the queries, its targets the candidates."""
-        if repair is None:
-            return [None] * len(samples)
-        counts = [self.counts(sample) for sample in samples]
-        return [*adjustments_of(self.similarity, counts, repair, ranker, progress)]
+    def offsets(
+        self, repair: Banked | None, ranker: Ranker, progress: Progress | None = None
+    ) -> Offsets | None:
+        """Return the offsets of the targets by a correction of hubs, if there is one."""
+        return None if repair is None else repair.offsets(self.similarity, ranker, progress)

@@ -18,7 +18,7 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import escaped
 from xlingual.evaluation.ordered import ranked
-from xlingual.ranking import Adjustment, TextPool, TextRows, rows_of, similarity_of
+from xlingual.ranking import Offsets, TextPool, TextRows, rows_of, similarity_of
 from xlingual.ranking.listed import Lists
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Ranking:
     relevant: tuple[Ints, Ints]  # (query, candidate) places of the pairs that belong together
     query_vectors: TextRows | None = None  # [n]
     candidate_vectors: TextRows | None = None  # [m]
-    adjustment: Adjustment | None = None  # of the n queries and m candidates, with a repair of hubs
+    offsets: Offsets | None = None  # of the n queries and m candidates, with a repair of hubs
     judged: tuple[Ints, Ints, Ints] | None = None  # (query, candidate, grade) of all pairs that have a grade
     given: Lists | None = None  # of a search system, in place of vectors
     # another order of the vectors' lists: takes the depth and the queries
@@ -73,7 +73,7 @@ class Ranking:
         assert self.query_vectors is not None
         assert self.candidate_vectors is not None
         return best_by_name(
-            self.query_vectors, self.candidate_vectors, names, depth, self.adjustment, queries=queries
+            self.query_vectors, self.candidate_vectors, names, depth, self.offsets, queries=queries
         )
 
     def scored(self, depth: int | None) -> Iterator[tuple[list[int], list[float] | None]]:
@@ -119,7 +119,7 @@ def best_by_name(
     candidate_vectors: TextRows,
     names: Sequence[str],
     depth: int | None,
-    adjustment: Adjustment | None = None,
+    offsets: Offsets | None = None,
     *,
     queries: Ints | None = None,
 ) -> Iterator[list[int]]:
@@ -131,12 +131,12 @@ def best_by_name(
     collapsed = TextPool.of(candidate_vectors.raw, candidate_vectors.rows)
     if queries is not None:
         query_vectors = rows_of(query_vectors.raw, query_vectors.rows[queries])
-    if adjustment is not None:  # equal vectors have equal ones
+    if offsets is not None:  # equal vectors have equal ones
         first = np.unique(collapsed.code, return_index=True)[1]
-        adjustment = adjustment.take(queries, first)
+        offsets = offsets.take(first)
     count = len(names) if depth is None else min(depth, len(names))
     similarity = similarity_of(query_vectors, collapsed.vectors)
-    for best in ranked(similarity, collapsed.code[by_name], count, adjustment):
+    for best in ranked(similarity, collapsed.code[by_name], count, offsets):
         yield by_name[best].tolist()
 
 

@@ -26,12 +26,12 @@ from xlingual.embed.encoding import VectorSource, encode, is_kept
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
-from xlingual.evaluation.banks import OwnCorrections, TrainingQueries, warned_of_transduction
+from xlingual.evaluation.banks import OwnCorrections, TrainingQueries
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
-from xlingual.evaluation.similarities import COSINE, Fitted, TextRepair, repair_of
+from xlingual.evaluation.similarities import COSINE, Fitted, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
-from xlingual.ranking import Cpu, HubRepair, Ranker, Repair
+from xlingual.ranking import Banked, Cpu, Ranker
 from xlingual.ranking.listed import Lists
 from xlingual.records import Encoded, Texts
 from xlingual.results import Results
@@ -75,7 +75,7 @@ class Options:
     cluster: str = DECLARED
     or_fewer: bool = False
     texts_per_item: int | Literal["all"] = "all"
-    similarity: str | Repair = COSINE
+    similarity: str = COSINE
 
     def __post_init__(self) -> None:
         repair_of(self.similarity)  # raises InputError where it is not known
@@ -91,7 +91,7 @@ class Options:
         return self.given_ranker or Cpu(self.threads)
 
     @property
-    def repair(self) -> TextRepair | None:
+    def repair(self) -> Fitted | None:
         """The repair of hubs of the similarity, None for plain cosine; `Run.repair` has its bank."""
         return repair_of(self.similarity)
 
@@ -129,7 +129,7 @@ P = ParamSpec("P")
 class Run:
     """The parts of every evaluation: options, text encoders, and a record of how it went."""
 
-    ranks_texts = True  # whether texts are ranked so that an encoder's own correction of hubs holds
+    ranks_texts = True  # whether an encoder's own correction of hubs is used
 
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
@@ -149,7 +149,6 @@ class Run:
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
         self._bank: TrainingQueries | None = None  # of the similarity, where it has one
         self.own_corrections = OwnCorrections()  # of encoders that bring one along
-        self._warned = False  # of a similarity that takes the queries that are evaluated
 
     @contextmanager
     def stage(self, name: str, what: str | None = None) -> Iterator[None]:
@@ -187,7 +186,7 @@ class Run:
         `queries` loads the training queries that a similarity names, which are refused likewise.
         """
         repair = self.options.repair
-        if isinstance(repair, Fitted):
+        if repair is not None:
             self._bank = self._bank or TrainingQueries(repair, queries)
             self._bank.refuse(texts)
         made = {name: one for name, one in systems.items() if isinstance(one, Encoder)}
@@ -195,36 +194,31 @@ class Run:
             refuse_fitted_rows(made, *texts, **self.storing())
         if len(made) < len(systems) and repair is not None:
             raise InputError(
-                f"{parameter('similarity', repair.name)} changes the similarity of vectors, and "
+                f"{parameter('similarity', repair.written)} changes the similarity of vectors, and "
                 f"{next(name for name in systems if name not in made)!r} returns lists: leave one of them out"
             )
         if repair is None:
-            self.own_corrections.take(systems, self.options.ranker, used=self.ranks_texts)
+            self.own_corrections.take(systems, used=self.ranks_texts)
             self.compared |= self.own_corrections.similarities
         self.by_name |= systems
         for name, encoder in made.items():
             self.text_encoders[name] = encoder
             self.identities[name] = self.identity(encoder, *texts)
 
-    def repair(self, name: str, languages: Sequence[str], *, roles: bool = True) -> HubRepair | None:
+    def repair(self, name: str, languages: Sequence[str], *, roles: bool = True) -> Banked | None:
         """Return the repair of hubs for an encoder and queries in some languages, None for plain cosine.
 
         A bank of training queries has the vectors of that encoder, as queries unless `roles` say nothing.
         """
-        repair = self.options.repair
-        if repair is None:
+        if self._bank is None:
             return self.own_corrections.bound(name)
-        if not isinstance(repair, Fitted):
-            self._warned = self._warned or warned_of_transduction(repair)
-            return repair
-        assert self._bank is not None  # `fit` comes first
         with self.stage("texts: encode training queries"):
             return self._bank.bound(name, self.text_encoders[name], languages, roles=roles, **self.storing())
 
     @property
     def similarity(self) -> str | None:
         """What signatures call the similarity; None for plain cosine."""
-        return getattr(self._bank or self.options.repair, "name", None)
+        return None if self._bank is None else self._bank.name
 
     def identity(self, encoder: Encoder, *texts: Texts) -> str:
         """Return everything that an encoder's vectors of these texts depend on, as one line."""

@@ -1,36 +1,25 @@
-"""How texts are compared: by cosine, or by cosine with its hubs repaired."""
+"""How texts are compared: by cosine, or by cosine with hubs corrected by a bank of training queries."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from xlingual.encoders.spec import parse
 from xlingual.errors import InputError, did_you_mean, parameter
-from xlingual.ranking import Csls, Repair
+from xlingual.ranking import Csls, InvertedSoftmax
 from xlingual.ranking.banks import Correction
-from xlingual.ranking.corrections import (
-    LARGEST_BETA,
-    LEAST_BETA,
-    BankCsls,
-    InvertedSoftmax,
-    LocalScaling,
-    MutualProximity,
-    QbNorm,
-)
+from xlingual.ranking.corrections import LARGEST_BETA, LEAST_BETA
 
-COSINE, TRANSDUCTIVE = "cosine", "transductive-csls"
+COSINE = "cosine"
 _WORD = re.compile(r"([\w-]+):?(?:\?(.*))?")
-_CORRECTIONS: Mapping[str, tuple[Callable[..., Correction], tuple[str, ...]]] = {
-    "csls": (BankCsls, ("k",)),
-    "inverted-softmax": (InvertedSoftmax, ("beta",)),
-    "qb-norm": (QbNorm, ("beta", "k")),
-    "local-scaling": (LocalScaling, ("k",)),
-    "mutual-proximity": (MutualProximity, ()),
+_CORRECTIONS: Mapping[str, tuple[Callable[..., Correction], str]] = {
+    "csls": (Csls, "k"),
+    "inverted-softmax": (InvertedSoftmax, "beta"),
 }
-_ALL = f"{COSINE}, {', '.join(f'{name}?fit=FILE#train' for name in _CORRECTIONS)} or {TRANSDUCTIVE}"
+_ALL = f"{COSINE}, {' or '.join(f'{name}?fit=FILE#train' for name in _CORRECTIONS)}"
 _MEANING = {
     "k": "k, a whole number of nearest texts, 1 at least",
     "beta": f"beta, a number from {LEAST_BETA:g} to {LARGEST_BETA:g}",
@@ -40,55 +29,40 @@ _MEANING = {
 
 @dataclass(frozen=True)
 class Fitted:
-    """A repair of hubs and where its bank of training queries is, before these have vectors."""
+    """A correction of hubs and where its bank of training queries is, before these have vectors."""
 
     correction: Correction
     fit: str
     written: str
 
-    @property
-    def name(self) -> str:
-        """What messages call it: as it was written."""
-        return self.written
 
+def repair_of(similarity: str) -> Fitted | None:
+    """Return the correction of hubs that a similarity stands for, None for plain cosine.
 
-TextRepair: TypeAlias = "Repair | Fitted"
-
-
-def repair_of(similarity: str | Repair) -> TextRepair | None:
-    """Return the repair of hubs that a similarity stands for, None for plain cosine.
-
-    A user's own repair, an object with `name` and `request`, is taken as it is.
-
-    >>> repair_of("transductive-csls?k=5")
-    Csls(k=5)
     >>> repair_of("csls?k=5&fit=products.parquet#train").correction
-    BankCsls(k=5)
+    Csls(k=5)
 
     Raises InputError where a similarity is not known.
     """
     if not isinstance(similarity, str):
-        if isinstance(getattr(similarity, "name", None), str) and hasattr(similarity, "request"):
-            return similarity
-        raise InputError(
-            f"a similarity is {_ALL}, or an object with `name` and `request`, found "
-            f"{type(similarity).__name__}"
-        )
+        raise InputError(f"a similarity is {_ALL}, found {type(similarity).__name__}")
     found = _WORD.fullmatch(similarity)
     word, options = (found[1], found[2]) if found else (similarity, None)
     if word == COSINE and not options:
         return None
-    if word == TRANSDUCTIVE:
-        return Csls(**_options(similarity, word, ("k",)))
     if word not in _CORRECTIONS:
         raise InputError(
             f"{parameter('similarity', similarity)} is not known: expected {_ALL}."
-            f"{did_you_mean(word, (COSINE, TRANSDUCTIVE, *_CORRECTIONS))}"
+            f"{did_you_mean(word, (COSINE, *_CORRECTIONS))}"
         )
-    make, names = _CORRECTIONS[word]
-    given = _options(similarity, word, (*names, "fit"))
+    make, name = _CORRECTIONS[word]
+    given = _options(similarity, word, (name, "fit"))
     if "fit" not in given:
-        raise InputError(_without_bank(similarity, word))
+        mark = "&" if "?" in similarity else "?"
+        raise InputError(
+            f"{parameter('similarity', similarity)} does not say which queries show what is a hub: name "
+            f"training queries, which are not evaluated: {similarity}{mark}fit=FILE#train"
+        )
     fit = given.pop("fit")
     return Fitted(make(**given), fit, similarity)
 
@@ -97,25 +71,9 @@ def correction_of(written: str) -> Correction:
     """Return the correction of hubs that a similarity without fit= stands for, such as "csls?k=10"."""
     word, _, _ = written.partition("?")
     if word not in _CORRECTIONS:
-        raise InputError(
-            f"similarity {written!r} is not known: it may be of a later version of xlingual; known: "
-            f"{', '.join(_CORRECTIONS)}"
-        )
-    make, names = _CORRECTIONS[word]
-    return make(**_options(written, word, names))
-
-
-def _without_bank(similarity: str, word: str) -> str:
-    """Return what to do where no training queries are named."""
-    mark = "&" if "?" in similarity else "?"
-    own = f"name training queries, which are not evaluated: {similarity}{mark}fit=FILE#train"
-    if word == "csls":
-        k = similarity.partition("?")[2] or "k=10"
-        own += (
-            f"; or write {TRANSDUCTIVE}?{k}, which takes the queries that are evaluated themselves, so that "
-            "each takes part in the scores of the others"
-        )
-    return f"{parameter('similarity', similarity)} does not say which queries show what is a hub: {own}"
+        raise InputError(f"similarity {written!r} is not known; known: {', '.join(_CORRECTIONS)}")
+    make, name = _CORRECTIONS[word]
+    return make(**_options(written, word, (name,)))
 
 
 def _options(similarity: str, word: str, names: tuple[str, ...]) -> dict[str, Any]:

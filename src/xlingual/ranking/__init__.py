@@ -15,22 +15,15 @@ from typing import TypeAlias
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ranking.banks import Bank, Banked, HubRepair
-from xlingual.ranking.corrections import (
-    BankCsls,
-    InvertedSoftmax,
-    LocalScaling,
-    MutualProximity,
-    QbNorm,
-)
+from xlingual.ranking.banks import Bank, Banked
+from xlingual.ranking.corrections import Csls, InvertedSoftmax
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.cpu import Cpu
-from xlingual.ranking.csls import Csls
 from xlingual.ranking.equal import identical_rows
 from xlingual.ranking.given import GivenScores
 from xlingual.ranking.group_counts import GroupCounts
 from xlingual.ranking.kinds import TextPool, TextRows, TextSimilarity, rows_of, similarity_of
-from xlingual.ranking.offsets import Adjusted, Adjustment, Offsets, Repair, adjusted
+from xlingual.ranking.offsets import Adjusted, Offsets, adjusted
 from xlingual.ranking.ranked import TopK
 from xlingual.ranking.ranker import Ranker
 from xlingual.ranking.scan import Part, Progress, Reduction, Tile, Transposed, one_library_thread, scan
@@ -44,9 +37,7 @@ __all__ = [
     "CPU",
     "UNIT",
     "Adjusted",
-    "Adjustment",
     "Bank",
-    "BankCsls",
     "Banked",
     "Cosine",
     "Counts",
@@ -54,20 +45,15 @@ __all__ = [
     "Csls",
     "GivenScores",
     "GroupCounts",
-    "HubRepair",
     "ImageScores",
     "InvertedSoftmax",
-    "LocalScaling",
     "MaxSim",
-    "MutualProximity",
     "Offsets",
     "Part",
     "Pool",
     "Progress",
-    "QbNorm",
     "Ranker",
     "Reduction",
-    "Repair",
     "Similarity",
     "SparseRows",
     "SparseScores",

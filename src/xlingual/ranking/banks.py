@@ -8,10 +8,10 @@ bank's order, nor tiles, nor the back end change a number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.ranking.kinds import TextPool, TextRows, TextSimilarity, rows_of, similarity_of
-from xlingual.ranking.offsets import Adjustment, Repair
+from xlingual.ranking.offsets import Offsets
 from xlingual.ranking.ranked import TopK
 from xlingual.ranking.ranker import Ranker
 from xlingual.ranking.scan import Progress, Transposed, one_library_thread
@@ -29,7 +29,6 @@ from xlingual.records import digest
 
 _BUDGET = 1 << 26  # bytes of keys of the bank at a time
 _QUERIES = 4096  # of the bank, scored at a time
-Sample = tuple[Ints, Ints]  # how often it holds each query [n] and each candidate [m] of a pass
 
 
 @dataclass(frozen=True)
@@ -64,28 +63,25 @@ class Bank:
     def statistics(
         self,
         similarity: TextSimilarity,
-        function: Callable[[Ints, Ints], tuple[Floats, ...]],
+        function: Callable[[Ints, Ints], Floats],
         *,
-        turned: bool = False,
         threads: int = 1,
         progress: Progress | None = None,
-    ) -> list[Ints]:
-        """Return statistics of each item over its keys with the whole bank, in the unit of keys.
+    ) -> Ints:
+        """Return a statistic of each candidate over its keys with the whole bank, in the unit of keys.
 
         `function` gets keys [items, N] of the distinct vectors of the bank, and their weights [N]. The bank
-        are the queries of the similarity; `turned`: its candidates.
+        are the queries of the similarity.
         """
-        count = similarity.shape[0 if turned else 1]
+        count = similarity.shape[1]
         step = max(1, _BUDGET // (8 * len(self.weights)))
         blocks = [np.arange(start, min(start + step, count)) for start in range(0, count, step)]
 
-        def of(items: Ints) -> tuple[Floats, ...]:
+        def of(items: Ints) -> Floats:
             keys = np.empty((len(items), len(self.weights)), dtype=np.int64)
             for start in range(0, len(self.weights), _QUERIES):
                 own = np.arange(start, min(start + _QUERIES, len(self.weights)))
-                sides = (items, own) if turned else (own, items)
-                block = similarity.block_keys(*sides)
-                keys[:, own] = block if turned else block.T
+                keys[:, own] = similarity.block_keys(own, items).T
             return function(keys, self.weights)
 
         found = []
@@ -94,7 +90,7 @@ class Bank:
                 found.append(own)
                 if progress is not None:
                     progress((int(items[-1]) + 1) * len(self.weights), count * len(self.weights))
-        return [np.rint(np.concatenate(column)).astype(np.int64) for column in zip(*found, strict=True)]
+        return np.rint(np.concatenate(found)).astype(np.int64)
 
 
 def _digests(vectors: AnyVectors, rows: Ints) -> list[bytes]:
@@ -128,18 +124,10 @@ class BankPass:
         self.count(similarity)
         return found, similarity
 
-    def over_bank(self, function: Any, *, queries: bool = False) -> list[Ints]:  # noqa: ANN401
-        """Return statistics of each candidate, or of each query, over the bank."""
-        side = self.similarity.queries if queries else self.similarity.candidates
-        sides = (side, self.bank.vectors) if queries else (self.bank.vectors, side)
-        similarity = similarity_of(*sides)
-        found = self.bank.statistics(
-            similarity,
-            function,
-            turned=queries,
-            threads=self.threads,
-            progress=None if queries else self.progress,  # candidates are mostly more, and shown
-        )
+    def over_bank(self, function: Callable[[Ints, Ints], Floats]) -> Ints:
+        """Return a statistic of each candidate over the bank."""
+        similarity = similarity_of(self.bank.vectors, self.similarity.candidates)
+        found = self.bank.statistics(similarity, function, threads=self.threads, progress=self.progress)
         similarity.decided = similarity.shape[0] * similarity.shape[1]
         self.count(similarity)
         return found
@@ -151,14 +139,14 @@ class BankPass:
 
 
 class Correction(Protocol):
-    """A repair of hubs that takes what it must know from a bank."""
+    """A correction of hubs, which takes what it must know from a bank."""
 
     @property
     def name(self) -> str:
         """What signatures call it, with its parameters: "csls?k=10"."""
 
-    def adjustments(self, given: BankPass, samples: Sequence[Sample]) -> list[Adjustment]:
-        """Return the adjustment of each sample of a pass."""
+    def offsets(self, given: BankPass) -> Offsets:
+        """Return the offsets of the candidates of a pass."""
 
 
 @dataclass(frozen=True)
@@ -169,20 +157,13 @@ class Banked:
     bank: Bank
     name: str
 
-    def adjustments(
-        self,
-        similarity: TextSimilarity,
-        samples: Sequence[Sample],
-        ranker: Ranker,
-        progress: Progress | None = None,
-    ) -> list[Adjustment]:
-        """Return the adjustment of each sample of a pass."""
+    def offsets(
+        self, similarity: TextSimilarity, ranker: Ranker, progress: Progress | None = None
+    ) -> Offsets:
+        """Return the offsets of the candidates of a pass."""
         if similarity.candidates.dim != self.bank.vectors.dim:
             raise InputError(
                 f"{self.name}: the bank has {self.bank.vectors.dim} dimensions and the candidates have "
                 f"{similarity.candidates.dim}: both must come from one encoder"
             )
-        return self.correction.adjustments(BankPass(similarity, self.bank, ranker, progress), samples)
-
-
-HubRepair: TypeAlias = "Repair | Banked"  # of the queries that are evaluated, or by a bank
+        return self.correction.offsets(BankPass(similarity, self.bank, ranker, progress))

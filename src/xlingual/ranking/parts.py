@@ -114,7 +114,7 @@ def without_weights(part: Any) -> Any:  # noqa: ANN401  (a Part of the same kind
     if isinstance(light, Around):
         light.inner = without_weights(light.inner)
         if isinstance(light, Adjusted):
-            light.adjustment = NONE
+            light.offsets = NONE
         return light
     light.weights = None
     for name, nothing in (("columns", None), ("heavy", np.empty(0, dtype=np.int64))):

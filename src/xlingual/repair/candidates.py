@@ -25,9 +25,6 @@ class Step:
 CORRECTIONS = (  # of hubs, by the questions that transforms are fitted on
     *(f"csls?k={k}" for k in (5, 10, 20)),
     *(f"inverted-softmax?beta={beta}" for beta in (5, 10, 20, 50)),
-    "qb-norm?beta=20&k=1",
-    "local-scaling?k=10",
-    "mutual-proximity",
 )
 
 

@@ -22,9 +22,6 @@ _WORDS = {
 _CORRECTIONS = {
     "csls": "CSLS",
     "inverted-softmax": "inverted softmax",
-    "qb-norm": "QB-Norm",
-    "local-scaling": "local scaling",
-    "mutual-proximity": "mutual proximity",
 }
 _PIVOTS = {
     "none": "no map",

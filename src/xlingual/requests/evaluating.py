@@ -13,6 +13,7 @@ from xlingual.requests.ranking import Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     NEEDS_VECTORS,
+    NO_CORRECTION,
     PAPER,
     SYSTEMS,
     Annotate,
@@ -150,6 +151,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate multilingual-pool"
+    refused = NO_CORRECTION
     one_of = SYSTEMS
 
     pool: Pool
@@ -221,7 +223,6 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     seed: Annotated[Natural, option("Seed of the paragraphs held out for language identification.")] = 0
     trec: Trec = None
     trec_depth: TrecDepth = None
-    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     output: EvaluationOutput
@@ -237,6 +238,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate retrieval"
+    refused = NO_CORRECTION
     one_of = SYSTEMS
 
     pool: Pool
@@ -266,7 +268,6 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     ] = ("nDCG@10",)
     relevant_from: RelevantFrom = 1
     ties: Ties = "expected"
-    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     trec: Trec = None
@@ -283,6 +284,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate image-sentence"
+    refused = NO_CORRECTION
     one_of = SYSTEMS
 
     data: ManifestOptions
@@ -334,7 +336,6 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     skip_broken: SkipBroken = False
-    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     trec: Trec = None

@@ -60,9 +60,7 @@ TextSimilarity: TypeAlias = Annotated[
     str,
     option(
         "Similarity that ranks: cosine; or, with hubs corrected by training queries, "
-        "'csls?k=10&fit=FILE#train', inverted-softmax (beta=20), qb-norm (beta=20, k=1), local-scaling "
-        "(k=10) or mutual-proximity, each with fit; or transductive-csls, which uses the evaluated queries "
-        "themselves.",
+        "'csls?k=10&fit=FILE#train' or 'inverted-softmax?beta=20&fit=FILE#train'.",
         metavar="NAME",
     ),
 ]
@@ -223,6 +221,9 @@ Runs: TypeAlias = Annotated[
 ]
 SYSTEMS = ("text_encoders", "runs")  # of which one at least must be given
 NEEDS_VECTORS = {"--run": "compares vectors, and runs have none: give encoders, with --text-encoder"}
+NO_CORRECTION = {
+    "--similarity": "ranks by the vectors as they are: hubs are corrected in evaluate bkr and evaluate xlr"
+}
 SkipBroken: TypeAlias = Annotated[
     bool,
     option("Leave out texts whose image is missing or broken, with a warning that counts them."),

@@ -16,6 +16,7 @@ from xlingual.requests.reading import checked, made
 from xlingual.requests.record import Request, argument, defaults, leaves, option, values
 from xlingual.requests.shared import (
     NEEDS_VECTORS,
+    NO_CORRECTION,
     PAPER,
     Cluster,
     Highlight,
@@ -27,7 +28,6 @@ from xlingual.requests.shared import (
     Samples,
     SeedShown,
     TextEncoders,
-    TextSimilarity,
 )
 
 
@@ -44,7 +44,7 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
 
     command = "validate backretrieval"
     presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
-    refused = NEEDS_VECTORS
+    refused = NEEDS_VECTORS | NO_CORRECTION
 
     data: ManifestOptions
     text_encoders: TextEncoders
@@ -69,7 +69,6 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
             metavar="LEVELS",
         ),
     ] = None
-    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     output: Output

@@ -13,7 +13,7 @@ from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import InputError
 from xlingual.evaluation.banks import banked
 from xlingual.ranking.banks import Banked
-from xlingual.ranking.columns import check_column, column
+from xlingual.ranking.columns import column
 from xlingual.ranking.cpu import Cpu
 from xlingual.requests.ranking import available_cores
 from xlingual.transforms.affine import unit_rows
@@ -41,14 +41,7 @@ class Indexed:
                 f"{encoder.who} has no correction of hubs: its vectors are searched by cosine as they are; "
                 "leave --offsets out"
             )
-        repair = banked(own)
-        try:
-            check_column(repair.correction)
-        except InputError as error:
-            raise InputError(
-                f"{encoder.who} was chosen with a correction of hubs that --offsets cannot write: {error}"
-            ) from None
-        return cls(name, repair)
+        return cls(name, banked(own))
 
     def rows(self, vectors: Vectors, progress: Progress | None = None) -> Vectors:
         """Return float32 [n, e + 1] for candidates [n, e]: unit length, and the correction."""

@@ -55,7 +55,7 @@ from xlingual.measures import (
     as_recall,
     parse_rank_measures,
 )
-from xlingual.ranking import Ranker, Repair, one_library_thread
+from xlingual.ranking import Ranker, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
@@ -95,7 +95,7 @@ def backretrieval(
     skip_broken: bool = False,
     cluster: str = DECLARED,
     preset: str | None = None,
-    similarity: str | Repair = COSINE,
+    similarity: str = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
     **columns: Unpack[DataOptions],
@@ -132,10 +132,8 @@ def backretrieval(
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
         preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
             given.
-        similarity: how texts are compared: "cosine"; with hubs repaired by training queries,
-            "csls?k=10&fit=FILE#train", "inverted-softmax?beta=20&fit=…", "qb-norm?beta=20&k=1&fit=…",
-            "local-scaling?k=10&fit=…" or "mutual-proximity?fit=…"; "transductive-csls?k=10", by the queries
-            that are evaluated; or a user's own `xlingual.ranking.Repair`.
+        similarity: how texts are compared: "cosine"; or, with hubs corrected by training queries,
+            "csls?k=10&fit=FILE#train" or "inverted-softmax?beta=20&fit=FILE#train".
         trec: folder for runs and qrels of the way back: the source images as the retrieved text's image
             ranks them.
         trec_depth: how many images of each query a run holds, None for all.

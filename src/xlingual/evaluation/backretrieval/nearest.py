@@ -17,7 +17,7 @@ from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures.hubness import Places
 from xlingual.ragged import groups, members
-from xlingual.ranking import Adjustment, HubRepair, Progress, Ranker, Top, TopK, adjusted
+from xlingual.ranking import Banked, Offsets, Progress, Ranker, Top, TopK, adjusted
 from xlingual.streams import stream
 
 _LISTED = 2_000_000  # tied pairs listed for one sample at the most
@@ -77,7 +77,7 @@ def nearest_texts(
     *,
     ranker: Ranker,
     tally: Tally,
-    repair: HubRepair | None = None,
+    repair: Banked | None = None,
     progress: Progress | None = None,
     first: int = 1,
 ) -> list[Nearest]:
@@ -106,10 +106,9 @@ def nearest_texts(
         ]
     union = TextUnion(vectors, samples)
     before, progress = two_passes(progress, repair)
-    adjustments = union.adjustments(samples, repair, ranker, before)
+    offsets = union.offsets(repair, ranker, before)
     requests = [
-        NearestRequest(union, sample, own, 1 if place else first)
-        for place, (sample, own) in enumerate(zip(samples, adjustments, strict=True))
+        NearestRequest(union, sample, offsets, 1 if place else first) for place, sample in enumerate(samples)
     ]
     ranker.scan(union.similarity, [request.reduction for request in requests], progress=progress)
     found = [request.result() for request in requests]
@@ -144,15 +143,15 @@ def nearest_listed(found: SystemLists, sample: Sample, first: int = 1) -> Neares
 class NearestRequest:
     """The request for the nearest targets of one sample, in a pass over a union.
 
-    With the sample's `adjustment` nearness is the cosine as it changes it. The `first` nearest targets are
+    With `offsets` nearness is the cosine less these. The `first` nearest targets are
     kept beside the nearest, if they are more than one.
     """
 
     def __init__(
-        self, union: TextUnion, sample: Sample, adjustment: Adjustment | None = None, first: int = 1
+        self, union: TextUnion, sample: Sample, offsets: Offsets | None = None, first: int = 1
     ) -> None:
         self._seed, (self._source, self._target) = sample.seed, union.codes(sample)
-        self._scores = Scores(union.similarity, adjustment)
+        self._scores = Scores(union.similarity, offsets)
         self._first = min(first, len(self._target))
         self._top = Top(
             self._first,
@@ -162,7 +161,7 @@ class NearestRequest:
             cap=tie_cap(len(self._source)),
             seed=sample.seed,
         )
-        self.reduction = adjusted(self._top, adjustment)
+        self.reduction = adjusted(self._top, offsets)
 
     def result(self) -> Nearest:
         """Return the nearest targets, after the pass."""

@@ -40,7 +40,7 @@ from xlingual.measures import (
     as_success,
     parse_rank_measures,
 )
-from xlingual.ranking import Ranker, Repair, one_library_thread
+from xlingual.ranking import Ranker, one_library_thread
 from xlingual.records import RankCounts, TargetCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import CrosslingualRetrievalRequest
@@ -75,7 +75,7 @@ def crosslingual_retrieval(
     store: StoreLike = "default",
     cluster: str = DECLARED,
     preset: str | None = None,
-    similarity: str | Repair = COSINE,
+    similarity: str = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
     examples: bool = True,

@@ -19,7 +19,7 @@ from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import RankMeasure
 from xlingual.measures.hubness import Places
 from xlingual.ragged import distinct_of, members
-from xlingual.ranking import Adjustment, Counts, HubRepair, Progress, Ranker, Top, adjusted
+from xlingual.ranking import Banked, Counts, Offsets, Progress, Ranker, Top, adjusted
 from xlingual.ranking.listed import Lists
 from xlingual.records import TargetCounts
 
@@ -31,7 +31,7 @@ def rank_matches(
     *,
     ranker: Ranker,
     tally: Tally,
-    repair: HubRepair | None = None,
+    repair: Banked | None = None,
     progress: Progress | None = None,
     measures: Sequence[RankMeasure] = (),
 ) -> list[TargetCounts]:
@@ -59,7 +59,7 @@ def matches_and_places(
     *,
     ranker: Ranker,
     tally: Tally,
-    repair: HubRepair | None = None,
+    repair: Banked | None = None,
     progress: Progress | None = None,
     measures: Sequence[RankMeasure] = (),
     first: int,
@@ -94,9 +94,9 @@ def matches_and_places(
         return [own for matches, _ in each for own in matches], each[0][1]
     union = TextUnion(vectors, samples)
     before, progress = two_passes(progress, repair)
-    adjustments = union.adjustments(samples, repair, ranker, before)
-    requests = match_requests(union, samples, manifest, adjustments)
-    look = FirstRequest(union, samples[0], first, adjustments[0], neighbours) if first else None
+    offsets = union.offsets(repair, ranker, before)
+    requests = match_requests(union, samples, manifest, offsets)
+    look = FirstRequest(union, samples[0], first, offsets, neighbours) if first else None
     reductions = [request.reduction for request in requests]
     ranker.scan(union.similarity, reductions + ([look.reduction] if look else []), progress=progress)
     tally.add(union.similarity)
@@ -117,18 +117,18 @@ def _first_listed(lists: Lists, k: int, neighbours: bool) -> First:
 
 
 class FirstRequest:
-    """The request for the first places of one sample, in a pass over a union; by its adjustment, if any."""
+    """The request for the first places of one sample, in a pass over a union; by its offsets, if any."""
 
     def __init__(
-        self, union: TextUnion, sample: Sample, k: int, adjustment: Adjustment | None, neighbours: bool
+        self, union: TextUnion, sample: Sample, k: int, offsets: Offsets | None, neighbours: bool
     ) -> None:
         self._source, self._target = union.codes(sample)
-        self._scores = Scores(union.similarity, adjustment) if neighbours else None
+        self._scores = Scores(union.similarity, offsets) if neighbours else None
         self._k = min(k, len(self._target))
         weights = np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64)
         queries = distinct_values(self._source)
         self._top = Top(self._k, union.similarity.shape, weights=weights, queries=queries, seed=sample.seed)
-        self.reduction = adjusted(self._top, adjustment)
+        self.reduction = adjusted(self._top, offsets)
 
     def result(self) -> First:
         """Return who stands on the first places, after the pass."""
@@ -156,14 +156,14 @@ def listed_matches(
 class MatchRequest:
     """The request for the matches of one sample, in a pass over a union.
 
-    `query` and `match` are positions in its sources and targets, parallel arrays. Scores are cosines, changed
-    by the sample's `adjustment`.
+    `query` and `match` are positions in its sources and targets, parallel arrays. Scores are cosines
+    less `offsets`.
     """
 
     def __init__(
-        self, union: TextUnion, sample: Sample, manifest: Manifest, adjustment: Adjustment | None = None
+        self, union: TextUnion, sample: Sample, manifest: Manifest, offsets: Offsets | None = None
     ) -> None:
-        self._sample, self._adjustment = sample, adjustment
+        self._sample, self._offsets = sample, offsets
         self.query, self.match = members(manifest.item[sample.target], manifest.item[sample.source])
         source, self._target = union.codes(sample)
         self._width = len(union.targets.vectors)
@@ -173,9 +173,9 @@ class MatchRequest:
         """Take the exact keys of the pairs' cosines; from here on `reduction` can be filled."""
         weights = np.bincount(self._target, minlength=self._width)
         pairs = np.divmod(self.pairs, self._width)
-        keys = keys if self._adjustment is None else self._adjustment.keys(keys, *pairs)
+        keys = keys if self._offsets is None else self._offsets.keys(keys, pairs[1])
         self.counts = Counts(*pairs, keys, weights=weights)
-        self.reduction = adjusted(self.counts, self._adjustment)
+        self.reduction = adjusted(self.counts, self._offsets)
 
     def result(self) -> TargetCounts:
         """Return where every match of each source stands, after the pass."""
@@ -187,13 +187,10 @@ def match_requests(
     union: TextUnion,
     samples: Sequence[Sample],
     manifest: Manifest,
-    adjustments: Sequence[Adjustment | None] | None = None,
+    offsets: Offsets | None = None,
 ) -> list[MatchRequest]:
-    """Return the requests of some samples, each with its adjustment; a pair of several is scored once."""
-    adjustments = [None] * len(samples) if adjustments is None else adjustments
-    requests = [
-        MatchRequest(union, sample, manifest, own) for sample, own in zip(samples, adjustments, strict=True)
-    ]
+    """Return the requests of some samples; a pair of several is scored once."""
+    requests = [MatchRequest(union, sample, manifest, offsets) for sample in samples]
     pairs, places = distinct_of([request.pairs for request in requests])
     keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))
     for request, place in zip(requests, places, strict=True):

@@ -12,7 +12,7 @@ from xlingual.evaluation.passes import TextUnion
 from xlingual.evaluation.rankings import Ranking, texts_of
 from xlingual.evaluation.run import TextSides
 from xlingual.ragged import members
-from xlingual.ranking import Adjustment, HubRepair
+from xlingual.ranking import Banked, Offsets
 
 
 def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
@@ -34,18 +34,14 @@ def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
             ranking,
             query_vectors=found.queries.unit(source),
             candidate_vectors=found.candidates.unit(target),
-            adjustment=_adjustment(run, found, task.sample, run.repair(encoder, [task.source])),
+            offsets=_offsets(run, found, task.sample, run.repair(encoder, [task.source])),
         )
 
 
-def _adjustment(
-    run: PairRun, vectors: TextSides, sample: Sample, repair: HubRepair | None
-) -> Adjustment | None:
-    """Return the adjustment of a sample's sources and targets by the repair of hubs, if there is one."""
+def _offsets(run: PairRun, vectors: TextSides, sample: Sample, repair: Banked | None) -> Offsets | None:
+    """Return the offsets of a sample's targets by the correction of hubs, if there is one."""
     if repair is None:
         return None
     union = TextUnion(vectors, [sample])
-    (found,) = union.adjustments([sample], repair, run.options.ranker, None)
-    assert found is not None
-    source, target = union.codes(sample)
-    return found.take(source, target)
+    found = repair.offsets(union.similarity, run.options.ranker)
+    return found.take(union.codes(sample)[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Unpack
@@ -19,7 +18,6 @@ from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.hubs import HUBS_OF
-from xlingual.evaluation.image_sentence.banks import ImageBank, Repairs
 from xlingual.evaluation.image_sentence.captions import (
     ShownImages,
     Slice,
@@ -45,10 +43,9 @@ from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.evaluation.similarities import COSINE, Fitted
 from xlingual.evaluation.trec import write_trec
 from xlingual.measures import Measure, RankMeasure, as_success, parse_rank_measures
-from xlingual.ranking import Banked, Pool, Ranker, Repair
+from xlingual.ranking import Pool, Ranker
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
@@ -78,7 +75,6 @@ def image_sentence(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
-    similarity: str | Repair = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
     examples: bool = True,
@@ -107,8 +103,6 @@ def image_sentence(
             keeps none.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts, and images by the first image encoder).
-        similarity: how sentences and images are compared, as in `backretrieval`: the training queries are
-            sentences one way, and their images the other. "transductive-csls" takes those of each slice.
         trec: folder for runs and qrels, both ways.
         trec_depth: how many candidates of each query a run holds, None for all.
         examples: keep texts and thumbnails (hubs) in the results.
@@ -134,7 +128,6 @@ def image_sentence(
         store=open_store(store),
         given_ranker=ranker,
         cluster=cluster,
-        similarity=similarity,
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     run = ImageSentence(manifest, options, fold)
@@ -154,7 +147,6 @@ class ImageSentence(Run):
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
-        self._image_bank = ImageBank()
         self._shown: ShownImages | None = None  # the images as runs are evaluated on them
 
     def prepare(
@@ -304,22 +296,8 @@ class ImageSentence(Run):
         for language, rows in self.captions.items():
             if language in system.languages:
                 (one,) = shown.slices(self.manifest, rows, None, language)
-                repairs = self._repairs(system, language)
-                yield from rankings_of(
-                    *(encoder, language, self.manifest, one, shown, texts, images),
-                    *(repairs, self.options.ranker),
-                )
+                yield from rankings_of(encoder, language, self.manifest, one, shown, texts, images)
         self.forget_images()
-
-    def _repairs(self, system: EncoderPair, language: str) -> Repairs:
-        """Return the repairs of hubs of a system, with sentences as queries and with images as queries."""
-        repair, asked = self.repair(system.name, [language], roles=False), self.options.repair
-        if not isinstance(repair, Banked) or not isinstance(asked, Fitted):
-            return repair, repair
-        with self.stage("pictures: encode training queries"):
-            shown = self.manifest, self.shown_rows
-            bank = self._image_bank.of(asked, *shown, system.image_name, system.images, self.storing())
-        return repair, replace(repair, bank=bank)
 
     def forget_images(self) -> None:
         """Free the vectors of images."""
@@ -390,7 +368,6 @@ class ImageSentence(Run):
                 one.text,
                 one.image,
                 ranker=self.options.ranker,
-                repairs=self._repairs(system, language),
                 progress=self.progress(f"ranking {language}: {system.name}"),
                 first=first,
             )

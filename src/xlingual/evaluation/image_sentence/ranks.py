@@ -13,14 +13,12 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.errors import InputError
 from xlingual.evaluation.hubs import places_of
-from xlingual.evaluation.image_sentence.banks import Repairs, both_adjustments
 from xlingual.evaluation.image_sentence.captions import both_ways
 from xlingual.evaluation.numbers import Subject
-from xlingual.evaluation.passes import two_passes
 from xlingual.measures import SuccessAt
 from xlingual.measures.hubness import Places
 from xlingual.ragged import members
-from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Top, Transposed, adjusted
+from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Reduction, Top, Transposed
 from xlingual.records import RankCounts, TargetCounts
 
 DEPTHS = (1, 5, 10)  # of the recalls that are summed
@@ -66,33 +64,27 @@ def ranked_pairs(
     image: Ints,
     *,
     ranker: Ranker = CPU,
-    repairs: Repairs = (None, None),
     progress: Progress | None = None,
     first: int = 0,
 ) -> RankedPairs:
     """Return the counts of both ways for relevant pairs (text[i], image[i]), and the `first` places.
 
     Every text and every image must be in a pair. Equal vectors are compared once and counted as often as
-    they occur. The `repairs` of hubs, of sentences and of images as queries, take a pass more, or two.
+    they occur.
     """
     similarity = Cosine(texts.vectors, images.vectors)
     width = len(images.vectors)
     distinct, where = np.unique(texts.code[text] * width + images.code[image], return_inverse=True)
     left, right = np.divmod(distinct, width)
     sample = _multiplicity(texts), _multiplicity(images)
-    before, during = two_passes(progress, repairs[0])
-    ways, keys = both_adjustments(similarity, sample, repairs, ranker, before), similarity.exact(left, right)
-    own = [
-        keys if way is None else way.keys(keys, *pairs)
-        for way, pairs in zip(ways, ((left, right), (right, left)), strict=True)
-    ]
-    to_image = Counts(left, right, own[0], weights=sample[1])
-    to_sentence = Counts(right, left, own[1], weights=sample[0])
-    reductions = [adjusted(to_image, ways[0]), Transposed(adjusted(to_sentence, ways[1]))]
+    keys = similarity.exact(left, right)
+    to_image = Counts(left, right, keys, weights=sample[1])
+    to_sentence = Counts(right, left, keys, weights=sample[0])
+    reductions: list[Reduction] = [to_image, Transposed(to_sentence)]
     looks = _first_places(sample, first) if first else ()
     if looks:
-        reductions += [adjusted(looks[0], ways[0]), Transposed(adjusted(looks[1], ways[1]))]
-    ranker.scan(similarity, reductions, progress=during)
+        reductions += [looks[0], Transposed(looks[1])]
+    ranker.scan(similarity, reductions, progress=progress)
     codes = (texts.code, images.code), (images.code, texts.code)
     return RankedPairs(
         (

@@ -34,10 +34,10 @@ from xlingual.evaluation.distance_correlation import (
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.metric_validation.degrade import Weakened, Weakening, neighbours_kept
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
-from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
+from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import MeanImageSimilarity, RecallAt, SuccessAt
-from xlingual.ranking import HubRepair, Progress, Ranker, Reduction, one_library_thread
+from xlingual.ranking import Progress, Ranker, Reduction, one_library_thread
 from xlingual.records import RankCounts
 
 SIM = MeanImageSimilarity()
@@ -147,7 +147,7 @@ class ValidationPass:
         nearest: list[Nearest] = []
         matches: list[RankCounts] = []
         with run.stage("texts: rank"), one_library_thread():
-            for (source, _), numbers in by_pair(self.tasks).items():
+            for numbers in by_pair(self.tasks).values():
                 samples = [[side[n].sample for n in numbers] for side in (self.tasks, self.matching)]
                 found = text_steps(
                     run.manifest,
@@ -155,7 +155,6 @@ class ValidationPass:
                     *samples,
                     ranker=run.options.ranker,
                     tally=run.tally,
-                    repair=run.repair(name, [source]),
                     progress=progress,
                 )
                 nearest += found[0]
@@ -258,7 +257,6 @@ def text_steps(
     ranker: Ranker,
     tally: Tally,
     progress: Progress,
-    repair: HubRepair | None = None,
 ) -> tuple[list[Nearest], list[RankCounts]]:
     """Return the nearest targets in each non-matching sample, and the best matches in each matching one.
 
@@ -266,20 +264,13 @@ def text_steps(
     """
     samples = [*non_matching, *matching]
     if not one_pass([(sample.source, sample.target) for sample in samples]):
-        nearest_found = nearest_texts(
-            vectors, non_matching, ranker=ranker, tally=tally, repair=repair, progress=progress
-        )
-        ranked = rank_matches(manifest, vectors, matching, ranker=ranker, tally=tally, repair=repair)
+        nearest_found = nearest_texts(vectors, non_matching, ranker=ranker, tally=tally, progress=progress)
+        ranked = rank_matches(manifest, vectors, matching, ranker=ranker, tally=tally)
         return nearest_found, [found.best() for found in ranked]
     union = TextUnion(vectors, samples)
-    before, during = two_passes(progress, repair)
-    adjustments = union.adjustments(samples, repair, ranker, before)
-    of_nearest, of_matches = adjustments[: len(non_matching)], adjustments[len(non_matching) :]
-    nearest = [
-        NearestRequest(union, sample, own) for sample, own in zip(non_matching, of_nearest, strict=True)
-    ]
-    matches = match_requests(union, matching, manifest, of_matches)
+    nearest = [NearestRequest(union, sample) for sample in non_matching]
+    matches = match_requests(union, matching, manifest)
     reductions: list[Reduction] = [request.reduction for request in nearest]
     reductions += [request.reduction for request in matches]
-    ranker.scan(union.similarity, reductions, progress=during)
+    ranker.scan(union.similarity, reductions, progress=progress)
     return [request.result() for request in nearest], [request.result().best() for request in matches]

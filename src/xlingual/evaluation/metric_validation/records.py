@@ -131,8 +131,6 @@ class Assembly:
         matching = [self.matching[number] for number in self.numbers[pair]]
         if several_answers(self.run.manifest, matching):
             conditions["xlr"] = SuccessAt(self.measure.k).name
-        if (similarity := self.run.own_corrections.of_all(self.families, self.run.similarity)) is not None:
-            conditions["similarity"] = similarity  # it changes what BkR and XLR are to each other
         return conditions | {"sample": self.run.sampler.described(*pair, matching=True)}
 
     def _sizes(self, pair: tuple[str, str]) -> dict[str, int]:

@@ -27,9 +27,8 @@ from xlingual.evaluation.metric_validation.records import Assembly
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
-from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
-from xlingual.ranking import Ranker, Repair
+from xlingual.ranking import Ranker
 from xlingual.requests import answers
 from xlingual.requests.validating import ValidateBackretrievalRequest
 from xlingual.results.validation import Validation
@@ -65,7 +64,6 @@ def validate_backretrieval(
     skip_broken: bool = False,
     cluster: str = DECLARED,
     preset: str | None = None,
-    similarity: str | Repair = COSINE,
     **columns: Unpack[DataOptions],
 ) -> Validation:
     """Compare Backretrieval, SIM and CORR with true cross-lingual retrieval, over encoders.
@@ -101,10 +99,6 @@ def validate_backretrieval(
         cluster: "declared" or "near-duplicates", as in `backretrieval`.
         preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
             given.
-        similarity: how texts are compared by XLR, BkR and SIM: as in `backretrieval`. CORR has no ranking: it
-            compares distances by cosine.
-
-    Raises:
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
@@ -124,9 +118,9 @@ def validate_backretrieval(
             cluster=cluster,
             or_fewer=or_fewer,
             texts_per_item=texts_per_item,
-            similarity=similarity,
         )
         run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+        run.ranks_texts = False
         run.tasks, matching = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
         run.prepare(text_encoders, matching)
         if len(names := list(run.text_encoders)) < _FEWEST:

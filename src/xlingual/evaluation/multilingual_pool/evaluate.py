@@ -30,10 +30,9 @@ from xlingual.evaluation.neighbours import KEPT
 from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import check_depth, unfinished, write_ranking
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
-from xlingual.ranking import Adjustment, Ranker, Repair
+from xlingual.ranking import Offsets, Ranker
 from xlingual.ranking.listed import Lists
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
@@ -69,7 +68,6 @@ def multilingual_pool(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
-    similarity: str | Repair = COSINE,
     name: str | None = None,
 ) -> Results:
     """Evaluate text encoders by how well questions find their answers among candidates of all languages.
@@ -109,8 +107,6 @@ def multilingual_pool(
             keeps none.
         cluster: what makes questions dependent: "declared" (the pool's clusters), or "near-duplicates"
             (these, and near-equal questions of one language).
-        similarity: how questions and candidates are compared, in all views alike: as in `backretrieval`; the
-            training queries of a pool are its questions.
         name: of the pool, where a report shows several; None: that of its folder.
 
     Raises:
@@ -144,7 +140,6 @@ def multilingual_pool(
         store=open_store(store),
         given_ranker=ranker,
         cluster=cluster,
-        similarity=similarity,
     )
     run = PoolRun(pool, choice, options)
     run.prepare(joined(text_encoders, runs), picture)
@@ -227,7 +222,7 @@ class PoolRun(Run):
                 tables.add(name, findings, numbers.add(name, findings))
             if trec is not None:
                 with self.stage("trec", f"writing rankings: {name}"):
-                    write_ranking(trec, self._ranking(name, given, ranked_pool.adjustment), trec_depth)
+                    write_ranking(trec, self._ranking(name, given, ranked_pool.offsets), trec_depth)
         results = numbers.results()
         results.tables = tables.tables() | ({} if kept is None else kept.tables())
         results.evaluated = Evaluated(self.pool, self.rankings)
@@ -278,15 +273,11 @@ class PoolRun(Run):
         vectors = parts.of(encoder)
         yield self._ranking(encoder, self._lists(encoder, parts) if vectors is None else vectors)
 
-    def _ranking(
-        self, name: str, given: PoolVectors | Lists, adjustment: Adjustment | None = None
-    ) -> Ranking:
+    def _ranking(self, name: str, given: PoolVectors | Lists, offsets: Offsets | None = None) -> Ranking:
         grades = self.choice.grades.of(self.pool)
-        again = adjustment is None and not isinstance(given, Lists)
+        again = offsets is None and not isinstance(given, Lists)
         repair = self.repair(name, self.pool.role_languages["query"]) if again else None
-        return ranking_of(
-            name, self.pool, given, self.choice.policy, self.options, adjustment, repair, grades
-        )
+        return ranking_of(name, self.pool, given, self.choice.policy, self.options, offsets, repair, grades)
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""

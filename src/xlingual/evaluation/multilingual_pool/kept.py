@@ -59,11 +59,11 @@ class KeptOfQuestions:
         lines = named(found.heads).first(KEPT)
         kept = first_lines(lines.question, KEPT)
         question, candidate = lines.question[kept], lines.candidate[kept]
-        if found.adjustment is None and found.similarity is not None:  # whose vectors are made
+        if found.offsets is None and found.similarity is not None:  # whose vectors are made
             score = Scores(found.similarity)(question, found.heads.columns.of[candidate])
         else:
             both = similarity_of(rows_of(given.questions), rows_of(given.candidates))
-            score = Scores(both, found.adjustment)(question, candidate)
+            score = Scores(both, found.offsets)(question, candidate)
         return Neighbours(question, candidate, lines.above[kept], lines.tied[kept], np.round(score, DECIMALS))
 
     def tables(self) -> dict[str, pa.Table]:

@@ -14,13 +14,13 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.passes import adjustments_of, two_passes
+from xlingual.evaluation.passes import two_passes
 from xlingual.forms import AnyVectors
 from xlingual.ranking import (
     CPU,
-    Adjustment,
+    Banked,
     GroupCounts,
-    HubRepair,
+    Offsets,
     Ranker,
     TextPool,
     TextRows,
@@ -40,7 +40,7 @@ class PassCounts:
 
     counts: PoolCounts
     heads: Heads | None
-    adjustment: Adjustment | None  # of the pool's questions and candidates, with a repair of hubs
+    offsets: Offsets | None  # of the pool's candidates, with a correction of hubs
     screened: int  # pairs scored in float32
     decided: int  # pairs scored in float64
     similarity: TextSimilarity | None = None  # of questions and columns; None of lists
@@ -55,7 +55,7 @@ def one_pass(
     top: int | None = None,
     depth: int = 0,
     ranker: Ranker = CPU,
-    repair: HubRepair | None = None,
+    repair: Banked | None = None,
     progress: Callable[[int, int], None] | None = None,
     cluster: Ints | None = None,
     pairs: tuple[Ints, Ints] | None = None,
@@ -65,21 +65,20 @@ def one_pass(
     `top`: count the languages of so many first places, None for none; `depth` (at most `top`): keep so many
     of the first candidates. `cluster`: of each question, where not the pool's. `pairs`: (question, candidate)
     that are counted, by question, where not the relevant ones. A `repair` of hubs takes one more pass, over
-    all questions and candidates.
+    the bank and the candidates.
     """
     columns = PoolColumns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
     similarity = similarity_of(rows_of(questions), columns.vectors)
     question, candidate = pool.relevant if pairs is None else pairs
-    adjustment = None
+    offsets = None
     before, during = two_passes(progress, repair)
     if repair is not None:
-        sample = np.ones(len(questions), dtype=np.int64), columns.weights
-        (adjustment,) = adjustments_of(similarity, [sample], repair, ranker, before)
+        offsets = repair.offsets(similarity, ranker, before)
     keys = similarity.exact(question, columns.of[candidate])
-    keys = keys if adjustment is None else adjustment.keys(keys, question, columns.of[candidate])
+    keys = keys if offsets is None else offsets.keys(keys, columns.of[candidate])
     split = GroupCounts(question, columns.of[candidate], keys, columns.bounds, weights=columns.weights)
     heads = None if top is None else BlockHeads(columns, len(questions), top=top, depth=depth)
-    reductions = [adjusted(one, adjustment) for one in (split, heads) if one is not None]
+    reductions = [adjusted(one, offsets) for one in (split, heads) if one is not None]
     ranker.scan(similarity, reductions, progress=during)
     above, tied = split.result()
     counts = PoolCounts(
@@ -94,11 +93,11 @@ def one_pass(
         cluster=pool.questions.cluster if cluster is None else cluster,
         article=pool.questions.article,
     )
-    found = None if heads is None else heads.result(similarity, ranker, adjustment)
-    if adjustment is not None:
-        adjustment = adjustment.take(candidates=columns.of)
+    found = None if heads is None else heads.result(similarity, ranker, offsets)
+    if offsets is not None:
+        offsets = offsets.take(columns.of)
     work = similarity.screened, similarity.decided
-    return PassCounts(counts, found, adjustment, *work, similarity, columns)
+    return PassCounts(counts, found, offsets, *work, similarity, columns)
 
 
 @dataclass(frozen=True)
@@ -273,9 +272,7 @@ class BlockHeads:
         lines = (found.query[head] + first, found.candidate[head], found.above[head], found.tied[head])
         return _Block(first, places, lines, crowded + first, found.candidate[last], chance[last])
 
-    def result(
-        self, similarity: TextSimilarity, ranker: Ranker, adjustment: Adjustment | None = None
-    ) -> Heads:
+    def result(self, similarity: TextSimilarity, ranker: Ranker, offsets: Offsets | None = None) -> Heads:
         """Return the heads; the similarity is scanned once more for questions with very many ties."""
         blocks = sorted(self._blocks, key=lambda block: block.first)
         places, crowded, last, chance = (
@@ -283,7 +280,7 @@ class BlockHeads:
             for name in ("places", "crowded", "last", "chance")
         )
         if len(crowded):
-            shared = _tied_with(similarity, crowded, last, self.columns, ranker, adjustment)
+            shared = _tied_with(similarity, crowded, last, self.columns, ranker, offsets)
             places[crowded] += chance[:, None] * shared
         question, column, above, tied = (
             np.concatenate(parts) for parts in zip(*(block.lines for block in blocks), strict=True)
@@ -297,17 +294,16 @@ def _tied_with(
     columns_tied: Ints,
     columns: PoolColumns,
     ranker: Ranker,
-    adjustment: Adjustment | None,
+    offsets: Offsets | None,
 ) -> Ints:
     """Return how many candidates of each language tie with a column of each question, int64 [c, G]."""
     crowded = similarity_of(similarity.queries.take(questions), similarity.candidates)
     numbers = np.arange(len(questions))
     keys = crowded.exact(numbers, columns_tied)
-    if adjustment is not None:
-        adjustment = adjustment.take(questions)
-        keys = adjustment.keys(keys, numbers, columns_tied)
+    if offsets is not None:
+        keys = offsets.keys(keys, columns_tied)
     split = GroupCounts(numbers, columns_tied, keys, columns.bounds, weights=columns.weights)
-    ranker.scan(crowded, [adjusted(split, adjustment)])
+    ranker.scan(crowded, [adjusted(split, offsets)])
     similarity.screened += crowded.screened
     similarity.decided += crowded.decided
     return split.result()[1]

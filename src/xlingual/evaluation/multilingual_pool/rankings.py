@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.embed import PoolVectors
 from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
-from xlingual.evaluation.passes import adjustments_of
 from xlingual.evaluation.rankings import Member, Ranking
 from xlingual.evaluation.run import Options
 from xlingual.forms import AnyVectors
-from xlingual.ranking import Adjustment, HubRepair, Ranker, TextRows, rows_of, similarity_of
+from xlingual.ranking import Banked, Offsets, Ranker, rows_of, similarity_of
 from xlingual.ranking.listed import Lists
 
 
@@ -26,13 +23,13 @@ def ranking_of(
     given: PoolVectors | Lists,
     policy: str,
     options: Options,
-    adjustment: Adjustment | None = None,
-    repair: HubRepair | None = None,
+    offsets: Offsets | None = None,
+    repair: Banked | None = None,
     grades: Ints | None = None,
 ) -> Ranking:
     """Return the lists of an encoder or of a search system.
 
-    `adjustment` is that by the repair of hubs, where it is known; else `repair` finds it. `grades` are those
+    `offsets` is that by the repair of hubs, where it is known; else `repair` finds it. `grades` are those
     of the relevant pairs, where they are not the pool's own.
     """
     question, candidate = pool.relevant
@@ -54,9 +51,7 @@ def ranking_of(
         ranking,
         query_vectors=questions,
         candidate_vectors=candidates,
-        adjustment=pool_adjustment(pool, questions, given.candidates, repair, options.ranker)
-        if adjustment is None
-        else adjustment,
+        offsets=_offsets(pool, given.candidates, repair, options.ranker) if offsets is None else offsets,
     )
 
 
@@ -69,18 +64,12 @@ def members_of(pool: MultilingualPool, part: Questions | Candidates) -> list[Mem
     ]
 
 
-def pool_adjustment(
-    pool: MultilingualPool,
-    questions: TextRows,
-    candidates: AnyVectors,
-    repair: HubRepair | None,
-    ranker: Ranker,
-) -> Adjustment | None:
-    """Return the adjustment of questions and candidates by the repair of hubs, if there is one."""
+def _offsets(
+    pool: MultilingualPool, candidates: AnyVectors, repair: Banked | None, ranker: Ranker
+) -> Offsets | None:
+    """Return the offsets of candidates by the correction of hubs, if there is one."""
     if repair is None:
         return None
     columns = PoolColumns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
-    similarity = similarity_of(questions, columns.vectors)
-    sample = np.ones(len(questions), dtype=np.int64), columns.weights
-    (found,) = adjustments_of(similarity, [sample], repair, ranker)
-    return found.take(candidates=columns.of)
+    similarity = similarity_of(repair.bank.vectors, columns.vectors)
+    return repair.offsets(similarity, ranker).take(columns.of)

@@ -17,10 +17,9 @@ from xlingual.evaluation.retrieval.judgements import (
 )
 from xlingual.evaluation.retrieval.retrieval_run import RetrievalRun
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
-from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import check_depth, write_trec
 from xlingual.measures import Measure, parse_retrieval_measures
-from xlingual.ranking import Ranker, Repair
+from xlingual.ranking import Ranker
 from xlingual.requests import answers
 from xlingual.requests.evaluating import RetrievalRequest
 from xlingual.results import Results
@@ -47,7 +46,6 @@ def retrieval(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
-    similarity: str | Repair = COSINE,
     examples: bool = True,
 ) -> Results:
     """Evaluate text encoders and search engines by graded judgements of queries and candidates.
@@ -75,7 +73,6 @@ def retrieval(
             keeps none.
         cluster: what makes queries dependent: "declared" (the pool's clusters), or "near-duplicates"
             (these, and near-equal queries of one language).
-        similarity: how queries and candidates are compared: as in `multilingual_pool`.
         examples: keep texts (hubs) in the results.
 
     Raises:
@@ -105,7 +102,6 @@ def retrieval(
         store=open_store(store),
         given_ranker=ranker,
         cluster=cluster,
-        similarity=similarity,
     )
     pool = answerable(pool, relevant_from, ties)
     run = RetrievalRun(pool, relevant_from, ties, candidate_text, options, examples=examples)

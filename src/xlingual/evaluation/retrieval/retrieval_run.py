@@ -18,7 +18,7 @@ from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
 from xlingual.evaluation.multilingual_pool.lists import described, first_places
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
-from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_adjustment
+from xlingual.evaluation.multilingual_pool.rankings import members_of
 from xlingual.evaluation.near_duplicates import near_questions
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.parts import Parts, pool_parts
@@ -30,7 +30,7 @@ from xlingual.evaluation.retrieval.trec_order import above_by_name, best_by_floa
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
 from xlingual.measures import Bpref, RetrievalMeasure
 from xlingual.measures.hubness import Places
-from xlingual.ranking import HubRepair, rows_of, similarity_of
+from xlingual.ranking import rows_of, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.results import Results
 from xlingual.systems import Names, RunSystem, Search, systems
@@ -40,6 +40,8 @@ NAME = "retrieval"
 
 class RetrievalRun(Run):
     """One evaluation: a pool, its judgements, and the systems."""
+
+    ranks_texts = False
 
     def __init__(
         self,
@@ -136,7 +138,6 @@ class RetrievalRun(Run):
             vectors.questions,
             vectors.candidates,
             ranker=self.options.ranker,
-            repair=self._repair(name),
             progress=self.progress(f"ranking candidates: {name}"),
             pairs=(judgements.query, judgements.candidate),
             top=k,
@@ -166,13 +167,8 @@ class RetrievalRun(Run):
         columns = PoolColumns.of_candidates(vectors.candidates, pool.candidates.language, len(pool.languages))
         questions = rows_of(vectors.questions)
         similarity = similarity_of(questions, columns.vectors)
-        repair = self._repair(name)
-        adjustment = pool_adjustment(pool, questions, vectors.candidates, repair, self.options.ranker)
-        if adjustment is not None:
-            members, starts = columns.members()
-            adjustment = adjustment.take(candidates=members[starts[:-1]])
         pairs = judgements.query, judgements.candidate
-        above = above_by_name(similarity, columns, *pairs, self._places_of_names, adjustment)
+        above = above_by_name(similarity, columns, *pairs, self._places_of_names)
         self.tally.add(similarity)
         tied = np.zeros_like(above)
         tied[np.arange(len(above)), judgements.candidate_language[judgements.candidate]] = 1
@@ -195,19 +191,13 @@ class RetrievalRun(Run):
             yield replace(ranking, given=self._lists(name, parts))
             return
         questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
-        repair, ranker = self._repair(name), self.options.ranker
-        adjustment = pool_adjustment(self.pool, questions, vectors.candidates, repair, ranker)
-        in_order = partial(best_by_float32, questions, candidates, self._places_of_names, adjustment)
+        in_order = partial(best_by_float32, questions, candidates, self._places_of_names)
         yield replace(
             ranking,
             query_vectors=questions,
             candidate_vectors=candidates,
-            adjustment=adjustment,
             ordered=in_order if self.ties == TREC else None,
         )
-
-    def _repair(self, name: str) -> HubRepair | None:
-        return self.repair(name, self.pool.role_languages["query"])
 
     @cached_property
     def _names(self) -> tuple[Names, Names]:

@@ -9,7 +9,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.runs.order import as_float32, trec_order
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
-from xlingual.ranking import UNIT, Adjustment, TextPool, TextRows, TextSimilarity, similarity_of
+from xlingual.ranking import UNIT, TextPool, TextRows, TextSimilarity, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.ranking.scan import TILE_BYTES
 
@@ -34,16 +34,13 @@ def above_by_name(
     question: Ints,
     candidate: Ints,
     place: Ints,
-    adjustment: Adjustment | None = None,
 ) -> Ints:
     """Return how many candidates of each language are above each pair (question, candidate), [p, G].
 
     `place` [m] is that of each candidate's name; `question` is ascending. All scores are made in float64.
     """
     width = len(columns.vectors)
-    own = _scores(
-        similarity.exact(question, columns.of[candidate]), adjustment, question, columns.of[candidate]
-    )
+    own = _scores(similarity.exact(question, columns.of[candidate]))
     above = np.zeros((len(question), len(columns.bounds) - 1), dtype=np.int64)
     weights = np.zeros((width, above.shape[1]))
     weights[np.arange(width), columns.language] = columns.weights
@@ -52,9 +49,7 @@ def above_by_name(
     for first in range(0, similarity.shape[0], height):
         rows = np.arange(first, min(first + height, similarity.shape[0]))
         low, high = np.searchsorted(question, (rows[0], rows[-1] + 1))
-        scores = _scores(
-            similarity.block_keys(rows, np.arange(width)), adjustment, rows[:, None], np.arange(width)
-        )
+        scores = _scores(similarity.block_keys(rows, np.arange(width)))
         step = max(1, _AT_ONCE // width)
         for start in range(low, high, step):
             part = slice(start, min(start + step, high))
@@ -75,16 +70,12 @@ def best_by_float32(
     questions: TextRows,
     candidates: TextRows,
     place: Ints,
-    adjustment: Adjustment | None,
     depth: int | None,
     queries: Ints | None = None,
 ) -> Iterator[list[int]]:
     """Yield the `depth` best candidates (None: all) of each query, or of the given ones, in this order."""
     collapsed = TextPool.of(candidates.raw, candidates.rows)
     similarity = similarity_of(questions, collapsed.vectors)
-    if adjustment is not None:  # equal vectors have equal ones
-        first = np.unique(collapsed.code, return_index=True)[1]
-        adjustment = adjustment.take(candidates=first)
     wanted, columns = (
         np.arange(len(questions)) if queries is None else queries,
         np.arange(similarity.shape[1]),
@@ -92,12 +83,10 @@ def best_by_float32(
     height = max(1, TILE_BYTES // (8 * len(columns)))
     for start in range(0, len(wanted), height):
         rows = wanted[start : start + height]
-        scores = _scores(similarity.block_keys(rows, columns), adjustment, rows[:, None], columns)
+        scores = _scores(similarity.block_keys(rows, columns))
         for own in scores:
             yield np.lexsort((place, -own[collapsed.code]))[:depth].tolist()
 
 
-def _scores(keys: Ints, adjustment: Adjustment | None, queries: Ints, candidates: Ints) -> np.ndarray:
-    if adjustment is not None:
-        keys = adjustment.keys(keys, queries, candidates)
+def _scores(keys: Ints) -> np.ndarray:
     return (keys * UNIT).astype(np.float32)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ranking.offsets import Adjustment, Sides
+from xlingual.ranking.offsets import Offsets
 from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.torch import bounds
 from xlingual.ranking.torch.arithmetic import Device, Tensor
@@ -38,103 +37,41 @@ class SettledTally:
         self.host += other.host
 
 
-_WIDE_AT_ONCE = 1 << 22  # scores adjusted at a time in float64
-
-
 @dataclass(frozen=True)
-class DeviceAdjustment:
-    """An `Adjustment` on the device: of all queries and candidates of the pass, by their numbers."""
+class DeviceOffsets:
+    """`Offsets` on the device: of all candidates of the pass, by their numbers."""
 
-    adjustment: Adjustment
-    rows: Sides  # int64 [n], in the unit of keys
-    columns: Sides  # int64 [m]
+    offsets: Offsets
+    candidates: Tensor  # int64 [m], in the unit of keys
     swapped: bool = False  # whether positions of pairs are those of candidates, then of queries
 
     @classmethod
-    def of(cls, adjustment: Adjustment, device: Device) -> DeviceAdjustment:
-        """Return the adjustment on a device."""
+    def of(cls, offsets: Offsets, device: Device) -> DeviceOffsets:
+        """Return the offsets on a device."""
         import torch
 
-        rows, columns = (
-            tuple(None if side is None else torch.from_numpy(side.copy()).to(device) for side in sides)
-            for sides in (adjustment.rows, adjustment.columns)
-        )
-        return cls(adjustment, rows, columns)
+        return cls(offsets, torch.from_numpy(offsets.candidates.copy()).to(device))
 
     @property
-    def turned(self) -> DeviceAdjustment:
+    def turned(self) -> DeviceOffsets:
         """The same with queries and candidates exchanged."""
         return replace(self, swapped=not self.swapped)
 
     def keys(self, keys: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        """Return the keys of pairs (i, j), whose similarity has the keys given.
+        """Return the keys of pairs (i, j), whose similarity has the keys given."""
+        return self.offsets.scale * keys - self.candidates[i if self.swapped else j]
 
-        What is more than sums of whole numbers is computed by the processor, as every back end has it.
-        """
-        import torch
-
-        query, candidate = (j, i) if self.swapped else (i, j)
-        if self.adjustment.wide:
-            given = (side.cpu().numpy() for side in (keys, query, candidate))
-            return torch.from_numpy(self.adjustment.keys(*given)).to(keys.device)
-        rows = tuple(None if side is None else side[query] for side in self.rows)
-        columns = tuple(None if side is None else side[candidate] for side in self.columns)
-        found: Tensor = self.adjustment._keys(keys, rows, columns)
-        return found
-
-    def tile(
-        self, scores: Tensor, error: Tensor, row: int, column: int, most: int
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the scores of a tile, whose first row and column these are, adjusted, and their error.
-
-        The error is (slope, rounding): that of the scores counts so many times, and rounding comes on top.
-        `most` numbers are on the device at a time.
-        """
-        import torch
-
-        height, width = scores.shape
-        rows = self._floats(self.rows, slice(row, row + height), as_rows=True)
-        columns = self._floats(self.columns, slice(column, column + width))
-        slope = self.adjustment.slope(scores, error.max(), rows, columns)
-        rounding = self.adjustment.rounding(_LARGEST, rows, columns)
-        step = max(1, min(_WIDE_AT_ONCE, most // 8) // width) if self.adjustment.wide else height
-        found = [
-            self.adjustment.screened(
-                scores[start : start + step].double() if self.adjustment.wide else scores,
-                tuple(None if side is None else side[start : start + step] for side in rows),
-                columns,
-                _TorchFunctions,
-            ).float()
-            for start in range(0, height, step)
-        ]
-        return found[0] if len(found) == 1 else torch.cat(found), slope, rounding
-
-    def _floats(self, sides: Sides, part: slice, *, as_rows: bool = False) -> Sides:
-        """Return what is known of some queries or candidates as scores."""
-        wide = (None if side is None else side[part].double() * UNIT for side in sides)
-        kept = (side if side is None or self.adjustment.wide else side.float() for side in wide)
-        return tuple(side[:, None] if as_rows and side is not None else side for side in kept)
-
-
-class _TorchFunctions:
-    @staticmethod
-    def log_ndtr(x: Tensor) -> Tensor:
-        import torch
-
-        return torch.special.log_ndtr(x)
-
-    @staticmethod
-    def logaddexp(x: Tensor, y: Tensor) -> Tensor:
-        import torch
-
-        return torch.logaddexp(x, y)
+    def scores(self, scores: Tensor, column: int) -> Tensor:
+        """Return the scores of a tile, whose first column this is, with the offsets taken off."""
+        part = self.candidates[column : column + scores.shape[1]].double() * UNIT
+        return scores * self.offsets.scale - part.float()
 
 
 @dataclass(frozen=True)
 class Pairs:
     """All pairs of two blocks; `exact` gives the keys of cosines by their numbers.
 
-    With an `adjustment`, scores and `keys` are adjusted ones.
+    With `offsets`, these are taken off scores and `keys`.
     """
 
     rows: Block
@@ -142,7 +79,7 @@ class Pairs:
     exact: Callable[[Ints, Ints], Ints]
     most: int  # numbers on the device at a time
     tally: SettledTally = field(compare=False)
-    adjustment: DeviceAdjustment | None = field(default=None, kw_only=True)
+    offsets: DeviceOffsets | None = field(default=None, kw_only=True)
 
     @property
     def turned(self) -> Pairs:
@@ -152,12 +89,12 @@ class Pairs:
             rows=self.columns,
             columns=self.rows,
             exact=lambda q, c: self.exact(c, q),
-            adjustment=None if self.adjustment is None else self.adjustment.turned,
+            offsets=None if self.offsets is None else self.offsets.turned,
         )
 
-    def adjusted(self, adjustment: DeviceAdjustment) -> Pairs:
-        """Return the same with scores adjusted."""
-        return replace(self, adjustment=adjustment)
+    def adjusted(self, offsets: DeviceOffsets) -> Pairs:
+        """Return the same with offsets taken off."""
+        return replace(self, offsets=offsets)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -167,9 +104,9 @@ class Pairs:
     def keys(self, i: Tensor, j: Tensor) -> Tensor:
         """Return the exact keys, int64 [p], of pairs of positions in the blocks, int64 [p]."""
         keys = self._cosines(i, j)
-        if self.adjustment is None:
+        if self.offsets is None:
             return keys
-        return self.adjustment.keys(keys, i + self.rows.first, j + self.columns.first)
+        return self.offsets.keys(keys, i + self.rows.first, j + self.columns.first)
 
     def _cosines(self, i: Tensor, j: Tensor) -> Tensor:
         """Return the exact keys of cosines.
@@ -223,7 +160,6 @@ class PairTile(Pairs):
     scores: Tensor  # float32 [rows, columns]
     relative: float  # error of the product, relative to the lengths of both sides
     absolute: float
-    changed: tuple[Any, Any] | None = field(default=None, kw_only=True)  # slope and rounding of an adjustment
 
     @property
     def turned(self) -> PairTile:
@@ -235,43 +171,38 @@ class PairTile(Pairs):
             exact=lambda q, c: self.exact(c, q),
             within=self.within.turned,
             scores=self.scores.T,
-            adjustment=None if self.adjustment is None else self.adjustment.turned,
+            offsets=None if self.offsets is None else self.offsets.turned,
         )
         return turned
 
-    def adjusted(self, adjustment: DeviceAdjustment) -> PairTile:
-        """Return the same with scores adjusted."""
-        first = self.rows.first, self.columns.first
-        scores, *changed = adjustment.tile(self.scores, self._product_error(), *first, self.most)
+    def adjusted(self, offsets: DeviceOffsets) -> PairTile:
+        """Return the same with offsets taken off."""
         return replace(
             self,
-            adjustment=adjustment,
-            within=self.within.adjusted(adjustment),
-            scores=scores,
-            changed=(changed[0], changed[1]),
+            offsets=offsets,
+            within=self.within.adjusted(offsets),
+            scores=offsets.scores(self.scores, self.columns.first),
         )
 
     @property
-    def slack(self) -> Any:  # noqa: ANN401  (a number or a tensor)
-        """How far a key may be from its score; keys that are no sums of keys are rounded once more."""
+    def slack(self) -> float:
+        """How far a key may be from its score."""
         error = bounds.key_error(self.rows.dim)
-        if self.adjustment is None or self.changed is None:
-            return error
-        return self.changed[0] * error + (UNIT if self.adjustment.adjustment.wide else 0.0)
+        return error if self.offsets is None else self.offsets.offsets.scale * error
 
     def error(self) -> Tensor:
         """Return how far the scores of each row may be from those without an error, float64 [rows]."""
-        error = self._product_error()
-        return error if self.changed is None else self.changed[0] * error + self.changed[1]
-
-    def _product_error(self) -> Tensor:
         rows, columns = self.rows, self.columns
-        return (
+        error = (
             rows.residual * columns.norm.max()
             + rows.low_norm * columns.residual.max()
             + rows.low_norm * columns.low_norm.max() * self.relative
             + self.absolute
         )
+        if self.offsets is None:
+            return error
+        offsets = self.offsets.offsets
+        return offsets.scale * error + offsets.rounding(_LARGEST)
 
 
 def at_most(limit: Tensor) -> Tensor:

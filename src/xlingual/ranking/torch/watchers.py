@@ -14,7 +14,7 @@ from xlingual.ranking.top import Top
 from xlingual.ranking.torch.arithmetic import Device
 from xlingual.ranking.torch.best import DeviceBest
 from xlingual.ranking.torch.counting import Counting
-from xlingual.ranking.torch.pairs import DeviceAdjustment, Pairs, PairTile
+from xlingual.ranking.torch.pairs import DeviceOffsets, Pairs, PairTile
 
 
 class Look(Protocol):
@@ -73,11 +73,11 @@ class AdjustedWatcher:
     """Watches adjusted scores."""
 
     inner: Watcher
-    adjustment: DeviceAdjustment
+    offsets: DeviceOffsets
 
     def look(self, tile: PairTile) -> Any:  # noqa: ANN401
         """Return the result of screening a tile."""
-        return self.inner.look(tile.adjusted(self.adjustment))
+        return self.inner.look(tile.adjusted(self.offsets))
 
     def settle(self, look: Any) -> None:  # noqa: ANN401
         """Take in the result."""
@@ -85,7 +85,7 @@ class AdjustedWatcher:
 
     def flush(self, pairs: Pairs) -> None:
         """Decide what is still open of blocks that are about to leave the device."""
-        self.inner.flush(pairs.adjusted(self.adjustment))
+        self.inner.flush(pairs.adjusted(self.offsets))
 
     def finish(self) -> None:
         """Hand the part everything that was taken in."""
@@ -131,8 +131,8 @@ def watcher_of(part: Any, rows: slice, columns: slice, device: Device) -> Watche
     if kind is Transposed:
         return Turned(watcher_of(part.inner, columns, rows, device))
     if kind is Adjusted:
-        adjustment = DeviceAdjustment.of(part.adjustment, device)
-        return AdjustedWatcher(watcher_of(part.inner, rows, columns, device), adjustment)
+        offsets = DeviceOffsets.of(part.offsets, device)
+        return AdjustedWatcher(watcher_of(part.inner, rows, columns, device), offsets)
     if kind is Counts or kind is GroupCounts:
         return Counting(part, columns, device)
     return DeviceBest(part, device)

@@ -25,8 +25,7 @@ from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts, on
 from xlingual.evaluation.multilingual_pool.relevant_ranks import own_and_other, relevant_ranks
 from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import average_precision
-from xlingual.ranking import HubRepair, Ranker
-from xlingual.ranking.banks import Banked
+from xlingual.ranking import Banked, Ranker
 from xlingual.records import HubCorrection, Texts
 from xlingual.results.repair import PartSize
 from xlingual.stats.paired import FEWEST_CLUSTERS
@@ -185,7 +184,7 @@ class PartVectors:
         return None if found is None else banked(found)
 
     def precision(
-        self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None, criterion: str = POOL
+        self, map: Affine | None, ranker: Ranker, repair: Banked | None = None, criterion: str = POOL
     ) -> Floats:
         """Return the average precision of each question, by the criterion [n]; NaN where it has none."""
         counts = one_pass(self.pool, *self.moved(map), ranker=ranker, repair=repair).counts
@@ -194,7 +193,7 @@ class PartVectors:
         values: Floats = average_precision(counts.whole_pool())
         return values
 
-    def found(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Found:
+    def found(self, map: Affine | None, ranker: Ranker, repair: Banked | None = None) -> Found:
         """Return where all answers stand."""
         top = min(HUB_PLACES, len(self.pool.candidates))
         passed = one_pass(self.pool, *self.moved(map), top=top, depth=top, ranker=ranker, repair=repair)
