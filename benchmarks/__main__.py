@@ -7,7 +7,6 @@ SPEED = (
     "screen_error",
     "ranking_speed",
     "ties_speed",
-    "csls_speed",
     "hub_speed",
     "neighbours_speed",
     "scored_speed",
@@ -71,15 +70,12 @@ DATA = (
         "blind_spots",
         "image_checks",
         "pairs_as_pool",
-        "csls",
         "repairs",
         "fixed_repairs",
         "label_free",
         "pivot_network",
-        "table1",
     ),
     *("pivot_runs", "pivot_tables"),
-    "hub_bounds",
 )
 
 wanted = [

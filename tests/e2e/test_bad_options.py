@@ -46,7 +46,7 @@ OPTIONS: dict[str, tuple[list[object], list[str]]] = {
     "option of a similarity": (["--similarity", "csls?n=5"], ["csls has k", "csls?k=10&fit=FILE#train"]),
     "similarity without a bank": (
         ["--similarity", "csls"],
-        ["name training queries", "csls?fit=FILE#train", "transductive-csls?k=10"],
+        ["training queries", "csls?fit=FILE#train"],
     ),
     "unknown option of a spec": (["--text-encoder", "random:?dims=3"], ["'dims'", "Did you mean 'dim'?"]),
     "value in a spec": (["--text-encoder", "random:?dim=0"], ["dim", "at least 1", "'0'"]),

@@ -59,10 +59,6 @@ def test_what_results_keep_of_runs_can_be_run_again(xlingual: Any, engine: str) 
         ([*XLR, "--run", "engine=none.trec"], ["none.trec", "no such file"]),
         ([*XLR, "--text-encoder", f"x={GOOD}", "--run", "x={}"], ["two systems", "'x'", "x-2=run:{}"]),
         (
-            [*XLR, "--run", "{}", "--similarity", "transductive-csls"],
-            ["'transductive-csls?k=10' changes", "'good' returns lists"],
-        ),
-        (
             ["evaluate", "corr", "s", "--image-encoder", "img.npy", "--run", "{}"],
             ["evaluate corr compares vectors", "--text-encoder"],
         ),

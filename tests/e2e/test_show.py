@@ -34,7 +34,7 @@ def shown(xlingual: Any) -> Any:
     [
         ("--sample-size", "40", "--or-fewer", "--measure", "R@1", "--measure", "RR", "--seed", "3"),
         ("--preset", "paper", "--seeds", "2"),
-        ("--no-examples", "--similarity", "transductive-csls", "--cluster", "near-duplicates"),
+        ("--no-examples", "--cluster", "near-duplicates"),
     ],
 )
 def test_the_command_line_gives_the_same_digest(xlingual: Any, shown: Any, options: tuple[str, ...]) -> None:

@@ -78,22 +78,6 @@ def test_every_number_equals_a_plain_evaluation(case):
     assert_views(as_json(entries(found)["AP"].views), whole.views([("ar", "de"), ("en",)]))
 
 
-@given(pools(), st.integers(1, 12))
-def test_with_csls_every_number_equals_a_plain_evaluation(case, k):
-    """Offsets are those of the whole pool: all its questions, all its candidates; in every view."""
-    pool, questions, candidates = case
-    whole = plain.Plain(pool, questions, candidates, nearest=k)
-    found = results_of(
-        pool, questions, candidates, subsets=["ar,de", "en"], similarity=f"transductive-csls?k={k}"
-    )
-    for measure, entry in entries(found).items():
-        values = whole.measure(measure)
-        overall = np.median(values) if measure == "MedR" else values.mean()
-        assert entry.value == pytest.approx(overall, abs=1e-9), measure
-        assert entry.signature.endswith(f"|similarity:transductive-csls?k={k}")
-    assert_views(as_json(entries(found)["AP"].views), whole.views([("ar", "de"), ("en",)]))
-
-
 @given(pools())
 def test_prefer_own_equals_a_plain_evaluation(case):
     pool, questions, candidates = case

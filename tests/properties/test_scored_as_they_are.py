@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from tests import scored
 
 from xlingual.ranking import (
-    Adjusted,
     Counts,
     Cpu,
-    Csls,
     GroupCounts,
     TextPool,
     Tile,
@@ -112,30 +110,6 @@ def test_equal_rows_are_collapsed_to_one(problem):
     again = scored.naive_keys(queries, candidates[pool.vectors.rows])
     assert (keys == again[:, pool.code]).all()
     assert len({candidates.row_bytes(i) for i in range(len(candidates))}) == len(pool.vectors)
-
-
-@settings(max_examples=30)
-@given(problems(), st.integers(1, 4))
-def test_csls_is_the_formula(problem, k):
-    """2·s(x, y) less the mean of the k best of x and of y, each mean rounded to 9 decimals."""
-    _, queries, candidates = problem
-    similarity = similarity_of(rows_of(queries), rows_of(candidates))
-    n, m = similarity.shape
-    request = Csls(k).request(np.ones(n, dtype=np.int64), np.ones(m, dtype=np.int64))
-    Cpu().scan(similarity, request.reductions)
-    offsets = request.result(similarity)
-    keys = scored.naive_keys(queries, candidates)
-    for side, own in ((keys, offsets.queries), (keys.T, offsets.candidates)):
-        means = -np.sort(-side, axis=1)[:, :k].mean(axis=1)
-        assert np.abs(own - means).max() <= 2
-    query, target = np.arange(n), np.arange(n) % m
-    adjusted = offsets.keys(similarity.exact(query, target), query, target)
-    wanted = 2 * similarity.exact(*np.divmod(np.arange(n * m), m)).reshape(n, m)
-    wanted = wanted - offsets.queries[:, None] - offsets.candidates
-    inner = Counts(query, target, adjusted)
-    Cpu(budget=64).scan(similarity, [Adjusted(inner, offsets)])
-    assert inner.above.tolist() == (wanted > adjusted[:, None]).sum(axis=1).tolist()
-    assert inner.tied.tolist() == (wanted == adjusted[:, None]).sum(axis=1).tolist()
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))

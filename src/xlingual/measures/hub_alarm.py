@@ -15,7 +15,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.measures.binomial import at_most, quantile
 
-# Both bounds are chosen in docs/results/hubs.md (`python -m benchmarks hub_bounds`): no hubs, no alarm; and
+# Both bounds are chosen in docs/results/hubs.md: no hubs, no alarm; and
 # an alarm where a repair pays.
 BOUND = 6.0  # standard errors above the skewness by chance
 LEAST = 0.15  # of the wrong first places that the largest hubs must make

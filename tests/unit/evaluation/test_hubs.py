@@ -286,19 +286,6 @@ def test_without_a_hub_there_is_no_alarm_and_the_page_folds_it():
     assert "no alarm" in html.render(page_of(results))
 
 
-def test_hubs_are_those_of_the_similarity_that_ranks():
-    en, de = (side.astype(np.float32).astype(np.float64) for side in with_a_hub(50))
-    options = {"measures": "R@1", "similarity": "transductive-csls?k=7", **PAIR}
-    found = crosslingual_retrieval(manifest_of(50), Given(en=en, de=de), **options)
-    cosines = keys_of(en, de)
-    r_en = np.rint(np.sort(cosines, axis=1)[:, -7:].mean(axis=1))
-    r_de = np.rint(np.sort(cosines, axis=0)[-7:].mean(axis=0))
-    keys = 2 * cosines - r_en[:, None] - r_de
-    assert_plain(hubs(found), plain(keys, 10, 1 - np.eye(50), np.arange(50)))
-    plainly = crosslingual_retrieval(manifest_of(50), Given(en=en, de=de), measures="R@1", **PAIR)
-    assert hubs(found).largest < hubs(plainly).largest
-
-
 def test_without_examples_no_text_is_kept():
     en, de = with_a_hub()
     results = crosslingual_retrieval(

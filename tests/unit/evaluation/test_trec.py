@@ -17,7 +17,6 @@ from xlingual.errors import InputError
 from xlingual.results import Results
 
 N = 60
-pytestmark = pytest.mark.filterwarnings("ignore:similarity 'transductive-csls")
 
 
 def png(shade):
@@ -76,13 +75,11 @@ def ours(results, encoder, source, target, seed=0):
 OPTIONS = {"store": None}
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "transductive-csls?k=5"])
-def test_crosslingual_retrieval(tmp_path, similarity):
+def test_crosslingual_retrieval(tmp_path):
     results = crosslingual_retrieval(
         manifest_of(),
         text_encoders=[Vectors("a", 0.7), Vectors("bb", 1.5)],
         measures=["R@1", "R@10", "RR"],
-        similarity=similarity,
         trec=tmp_path,
         trec_depth=None,
         **OPTIONS,
@@ -115,7 +112,7 @@ def test_several_right_answers_and_a_depth(tmp_path):
         assert set(Counter(line.split()[0] for line in lines).values()) == {10}
 
 
-@pytest.mark.parametrize("options", [{}, {"queries": 10}, {"similarity": "transductive-csls?k=3"}])
+@pytest.mark.parametrize("options", [{}, {"queries": 10}])
 def test_the_way_back_of_backretrieval(tmp_path, options):
     results = backretrieval(
         manifest_of(),
@@ -136,14 +133,12 @@ def test_the_way_back_of_backretrieval(tmp_path, options):
     assert qrel[0].startswith("en:i%20") and qrel[2].startswith("image:en:i%20")
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "transductive-csls?k=5"])
-def test_sentences_and_images(tmp_path, similarity):
+def test_sentences_and_images(tmp_path):
     results = image_sentence(
         manifest_of(texts=2),
         text_encoders=[Vectors("a", 0.7)],
         image_encoders=Vectors("images", 0.3),
         measures=["Success@1", "Success@10", "RR"],
-        similarity=similarity,
         trec=tmp_path,
         trec_depth=None,
         **OPTIONS,

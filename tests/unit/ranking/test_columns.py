@@ -1,12 +1,10 @@
 """A correction of hubs as one more dimension: inner products order as the correction does."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.errors import InputError
-from xlingual.ranking import CPU, BankCsls, InvertedSoftmax, LocalScaling, MutualProximity, QbNorm
+from xlingual.ranking import CPU, Csls, InvertedSoftmax
 from xlingual.ranking.banks import Bank, Banked
 from xlingual.ranking.columns import column
 
@@ -35,7 +33,7 @@ def inverted_softmax(x, y, bank, beta):
     return scores
 
 
-CASES = [(BankCsls(3), csls, 3), (BankCsls(50), csls, 50), (InvertedSoftmax(10.0), inverted_softmax, 10.0)]
+CASES = [(Csls(3), csls, 3), (Csls(50), csls, 50), (InvertedSoftmax(10.0), inverted_softmax, 10.0)]
 
 
 @given(st.integers(0, 10**6), st.sampled_from(CASES))
@@ -56,23 +54,7 @@ def test_the_length_of_candidates_and_the_order_of_the_bank_change_nothing():
     rng = np.random.default_rng(0)
     y, bank = rng.normal(size=(20, 5)), rng.normal(size=(9, 5))
     one, other = (
-        column(Banked(BankCsls(3), Bank.of(b), "c"), v, CPU)
+        column(Banked(Csls(3), Bank.of(b), "c"), v, CPU)
         for b, v in ((bank, y), (4 * bank[::-1], y * np.arange(1, 21)[:, None]))
     )
     np.testing.assert_allclose(one, other, atol=2e-9)
-
-
-@pytest.mark.parametrize(
-    ("correction", "why"),
-    [
-        (QbNorm(), "corrects the scores of some queries"),
-        (LocalScaling(), "divides by a scale of the candidate"),
-        (MutualProximity(), "depends on what is near to the query, too"),
-    ],
-)
-def test_what_is_no_number_of_the_candidate_is_refused_with_the_reason(correction, why):
-    y = np.eye(4, dtype=np.float32)
-    with pytest.raises(
-        InputError, match=f"cannot be one more dimension.*{why}.*csls and inverted-softmax can"
-    ):
-        column(Banked(correction, Bank.of(y), "c"), y, CPU)

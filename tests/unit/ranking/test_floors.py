@@ -121,7 +121,7 @@ def test_adjusted_scores_of_any_size_are_told_apart(size):
     )
     offset = rng.permutation(50)
     top = Top(3, similarity.shape)
-    scan(similarity, [Adjusted(top, Offsets(2, np.arange(4), offset))], budget=400)
+    scan(similarity, [Adjusted(top, Offsets(2, offset))], budget=400)
     best = np.argsort(offset)[:3].tolist()
     assert listed(top.result()) == [
         (q, c, i) for q in range(4) for c, i in sorted(zip(best, range(3), strict=True))

@@ -127,9 +127,6 @@ def in_order(rows, pool, data, tag, as_pool):
     ("similarity", "more", "said"),
     [
         ("cosine", {}, "no correction of hubs.*leave --offsets out"),
-        ("qb-norm?beta=20&k=1", {}, "--offsets cannot write: qb-norm.*corrects the scores of some queries"),
-        ("local-scaling?k=10", {}, "divides by a scale of the candidate"),
-        ("mutual-proximity", {}, "depends on what is near to the query"),
         ("new?k=1", {}, "similarity 'new.k=1' is not known"),
         (CSLS, {"bank": None}, "its training questions are missing"),
     ],

@@ -122,9 +122,9 @@ def corrected(tmp_path_factory):
     """A repair with a correction of hubs, the folder it is written to, and its part for testing."""
     repairing = "xlingual.workflows.repairing.repaired"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"{repairing}.CORRECTIONS", ("csls?k=5", "mutual-proximity"))
+        patch.setattr(f"{repairing}.CORRECTIONS", ("csls?k=5", "inverted-softmax?beta=20"))
         made = repair_encoder(manifest(90), Apart(seed=1), store=None)
-    assert {one.similarity for one in made.found.tried} == {"cosine", "csls?k=5", "mutual-proximity"}
+    assert {one.similarity for one in made.found.tried} == {"cosine", "csls?k=5", "inverted-softmax?beta=20"}
     assert len(made.found.tried) > 40
     folder = tmp_path_factory.mktemp("corrected")
     made.write(folder)

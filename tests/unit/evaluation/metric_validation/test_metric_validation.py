@@ -21,7 +21,6 @@ from xlingual.evaluation.metric_validation import measure as validation_pass
 from xlingual.evaluation.metric_validation import validate as metric_validation
 from xlingual.evaluation.metric_validation.degrade import NONE, Weakening, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass
-from xlingual.records import HubCorrection
 from xlingual.report import verdict
 from xlingual.results import by_key
 
@@ -430,16 +429,3 @@ def test_splits_fix_the_seeds(case, tmp_path, seeds):
     with pytest.raises(InputError, match="splits=… fixes samples and seeds: leave out seeds=…"):
         validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=seeds)
     assert validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=None).pairs[0].n_seeds == 1
-
-
-def test_corrections_of_hubs_that_encoders_bring_along_are_a_condition(case):
-    own = HubCorrection("csls?k=2", np.random.default_rng(1).standard_normal((9, 6)).astype(np.float32))
-    few, said = dict(list(case.encoders().items())[:3]), []
-    assert "similarity" not in validate(case, few, seeds=1).pairs[0].conditions
-    for some in (list(few.values())[:1], few.values()):
-        for one in some:
-            one.hub_correction = own
-        found = validate(case, few, seeds=1)
-        said.append(found.pairs[0].conditions["similarity"])
-        assert said[-1] in " ".join(verdict(found))
-    assert said == ["cosine, csls?k=2", "csls?k=2"]

@@ -458,15 +458,12 @@ def test_a_comparison_of_runs_says_what_may_be_too_low(two, vectors):
         runs_against_qrels({"q1": {"007": 1, "008": 0}}, {"wrong": {"q1": {"7": 1.0}}})
 
 
-@pytest.mark.parametrize("form", ["cosine", "transductive-csls"])
-def test_the_order_of_trec_is_that_of_a_run_with_float32_scores(two, vectors, form):
+def test_the_order_of_trec_is_that_of_a_run_with_float32_scores(two, vectors):
     """Of an encoder's scores, and of the run that its --trec writes, whose ties stand by name."""
     near = {name: v + (1e-8 if name == "d11" else 0) for name, v in vectors.items()} | {"d12": vectors["d11"]}
-    found = retrieval(two, {"it": Known(near)}, measures=MEASURES, ties="trec", similarity=form, store=None)
+    found = retrieval(two, {"it": Known(near)}, measures=MEASURES, ties="trec", store=None)
     assert all(entry.n_tied == 0 for entry in found.entries)
     assert "|ties:trec|" in found.entries[0].signature
-    if form != "cosine":
-        return
     tags = {f"d{j}": "en" if j % 2 else "de" for j in range(M)}
     tags |= {f"q{i}": "en" if i % 3 else "de" for i in range(N)}
     run = SearchRun.of(ranking(near, name=lambda own: f"{tags[own]}:{own}"))
@@ -509,15 +506,6 @@ def test_sparse_and_token_vectors_have_the_numbers_of_their_scores(two, form, ti
     for name in MEASURES:
         one, other = number(found, "it", name), number(found, "run", name)
         assert (one.value, one.views) == (other.value, other.views), name
-
-
-def test_csls_in_the_order_of_trec_is_that_of_its_expectation_without_ties(two, vectors):
-    apart = vectors | {f"d{j}": vectors[f"d{j}"] + 1e-2 * j for j in (3, 8)}
-    options = {"measures": MEASURES, "similarity": "transductive-csls?k=3", "store": None}
-    one = retrieval(two, {"it": Known(apart)}, **options)
-    other = retrieval(two, {"it": Known(apart)}, ties="trec", **options)
-    assert [e.n_tied for e in one.entries] == [0] * len(MEASURES)
-    assert [e.value for e in other.entries] == pytest.approx([e.value for e in one.entries], abs=1e-12)
 
 
 def test_relevant_from_leaves_queries_out_and_is_signed(graded, vectors):
@@ -682,12 +670,11 @@ def test_trec_files_hold_what_was_evaluated(tmp_path, two, vectors):
     assert again.entries[0].chance is None
 
 
-@pytest.mark.parametrize("form", ["cosine", "transductive-csls"])
-def test_trec_files_have_the_order_that_was_evaluated(tmp_path, two, vectors, form):
+def test_trec_files_have_the_order_that_was_evaluated(tmp_path, two, vectors):
     """With ties of trec_eval: scores that are equal as float32 come with the last name first."""
     close = {name: 1 + 1e-9 * v for name, v in vectors.items()}
     options = {"measures": MEASURES, "ties": "trec", "store": None}
-    found = retrieval(two, {"it": Known(close)}, trec=tmp_path, trec_depth=None, similarity=form, **options)
+    found = retrieval(two, {"it": Known(close)}, trec=tmp_path, trec_depth=None, **options)
     again = retrieval(two, {"it": SearchRun.read(tmp_path / "it.run")}, **options)
     for name in MEASURES:
         assert number(found, "it", name).value == number(again, "it", name).value
