@@ -116,7 +116,7 @@ def test_a_warning_follows_the_schema(validator: jsonschema.Draft202012Validator
     ("record", "definition"),
     [
         *((Entry, "Entry"), (Summary, "Summary"), (Interval, "Interval"), (Behind, "Behind")),
-        *((PoolViews, "PoolViews")),
+        (PoolViews, "PoolViews"),
         *((ImageSentenceViews, "ImageSentenceViews"), (StsViews, "StsViews"), (Against, "Against")),
     ],
 )
