@@ -26,14 +26,15 @@ class Noisy:
         return self.vectors[rows]
 
 
-def main() -> None:
+def main(simulations: int = SIMULATIONS) -> None:
     """Print both shares, of XLR R@10 with Holm's correction."""
     with Pool(2) as pool:
-        found = np.array(pool.map(_differs, range(SIMULATIONS), chunksize=50), dtype=float)
-    against, ranks = found.mean(axis=0)
-    print(f"{ENCODERS} encoders of equal quality, {ITEMS} queries, {SIMULATIONS:,} simulations")
+        differs = np.array(pool.map(_differs, range(simulations), chunksize=50), dtype=float)
+    against, ranks = differs.mean(axis=0)
+    print(f"{ENCODERS} encoders of equal quality, {ITEMS} queries, {simulations:,} simulations")
     print(f"any difference from the leader {against:.1%}; any rank interval not 1 to {ENCODERS} {ranks:.1%}")
-    assert max(against, ranks) <= MOST
+    if simulations >= 1000:
+        assert max(against, ranks) <= MOST
 
 
 def _differs(seed: int) -> tuple[bool, bool]:

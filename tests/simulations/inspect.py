@@ -1,22 +1,19 @@
 """How often `inspect` lists a slice where features say nothing, and how often it finds a planted one.
 
-`python -m benchmarks inspect_noise` makes 1,000 data sets of two kinds: all features drawn at random, with
+It makes 1,000 data sets of two kinds: all features drawn at random, with
 values that items, languages and hubs make dependent; and the features that real texts and images of emoji
 have, with such values on top. It asserts that a list comes out in at most 6.7 % of them, which is 5 % within
 the error of 1,000 simulations. Then a part of the texts is damaged: it must stand first in the list.
-`python -m benchmarks.inspect_noise 100`: 100 of each.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.experiments import table
 from xlingual import DataWarning, Manifest
 from xlingual.inspection.features import features_of
 from xlingual.inspection.slices import Feature, Search, Values, find_slices
@@ -66,42 +63,38 @@ def emoji() -> tuple[list[Feature], np.ndarray, np.ndarray]:
 
 
 def main(simulations: int = 1000) -> None:
-    """Run the simulations, print the counts and assert the bounds."""
-    rows, kinds = [], {"features drawn at random": None, "features of emoji": emoji()}
-    for name, fixed in kinds.items():
-        found: list[Search] = []
-        for seed in range(simulations):
-            rng = np.random.default_rng([seed, 1])
-            features, item, language = fixed or drawn(rng)
-            found.append(find_slices(values_of(rng, item, language), features, seed=seed))
-        share = float(np.mean([bool(one.found) for one in found]))
-        rows.append(
-            [name, f"{simulations:,}", f"{np.mean([one.n_slices for one in found]):,.0f}", f"{share:.3f}"]
+    """Run the simulations, print the shares and assert the bounds."""
+    warnings.simplefilter("ignore", DataWarning)
+    for name, features in {"features drawn at random": None, "features of emoji": emoji()}.items():
+        searches = [_search(features, seed) for seed in range(simulations)]
+        share = float(np.mean([bool(search.found) for search in searches]))
+        slices = np.mean([search.n_slices for search in searches])
+        print(
+            f"{name}: a slice is listed in {share:.1%} of {simulations:,} data sets, {slices:,.0f} slices each"
         )
         if simulations >= 1000:
             assert share <= MOST, (name, share)
-    table(
-        "Any slice is listed where features say nothing",
-        [["data", "data sets", "slices, mean", "share"], *rows],
-    )
-    planted = []
     for damage in DAMAGES:
-        first, lengths = 0, []
-        for seed in range(PLANTED):
-            rng = np.random.default_rng([seed, 2])
-            features, item, language = drawn(rng)
-            hit = values_of(rng, item, language).value
-            inside = features[0].code == 3
-            hit = np.where(inside & (rng.random(len(hit)) < damage), 0.0, hit)
-            search = find_slices(_of_hits(hit, item, language), features, seed=seed)
-            lengths.append(len(search.found))
-            first += bool(search.found) and search.found[0].slice.conditions == (("f0", "3"),)
-        planted.append([f"{damage:.0%}", f"{first} of {PLANTED}", f"{np.mean(lengths):.2f}"])
-    title = f"A part of the texts is damaged: one of {LABELS[0]}, some {ITEMS * LANGUAGES // LABELS[0]} texts"
-    table(title, [["of its queries fail", "first in the list", "slices listed, mean"], *planted])
+        searches = [_damaged(damage, seed) for seed in range(PLANTED)]
+        first = sum(bool(s.found) and s.found[0].slice.conditions == (("f0", "3"),) for s in searches)
+        listed = np.mean([len(search.found) for search in searches])
+        print(
+            f"{damage:.0%} of the queries of a slice fail: first in {first} of {PLANTED}, {listed:.2f} listed"
+        )
 
 
-if __name__ == "__main__":
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        main(*map(int, sys.argv[1:]))
+def _search(fixed: tuple[list[Feature], np.ndarray, np.ndarray] | None, seed: int) -> Search:
+    """Search slices where features say nothing."""
+    rng = np.random.default_rng([seed, 1])
+    features, item, language = fixed or drawn(rng)
+    return find_slices(values_of(rng, item, language), features, seed=seed)
+
+
+def _damaged(damage: float, seed: int) -> Search:
+    """Search slices where a share of the queries of one slice fails."""
+    rng = np.random.default_rng([seed, 2])
+    features, item, language = drawn(rng)
+    hit = values_of(rng, item, language).value
+    inside = features[0].code == 3
+    hit = np.where(inside & (rng.random(len(hit)) < damage), 0.0, hit)
+    return find_slices(_of_hits(hit, item, language), features, seed=seed)

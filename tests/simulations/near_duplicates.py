@@ -1,14 +1,11 @@
 """Product lines: do intervals hold the truth where variants of a product are not declared, and are found.
 
 Catalogues are drawn anew, and evaluated as a user would: Backretrieval and XLR without declared clusters,
-with the product lines declared, and with `cluster="near-duplicates"`. Then real data: how many
-near-duplicates they have, and how much wider intervals become; and what looking for them costs.
+with the product lines declared, and with `cluster="near-duplicates"`.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -19,18 +16,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow.compute as pc
 
-from xlingual import DataWarning, Manifest, backretrieval, crosslingual_retrieval, distance_correlation
-from xlingual.demo_data.scenes import write_scenes
+from xlingual import DataWarning, Manifest, backretrieval, crosslingual_retrieval
 from xlingual.evaluation.near_duplicates import MATTERS
 from xlingual.stats import mean_interval
 
-SIMULATIONS, BLOCKS, ITEMS = int(os.environ.get("SIMULATIONS", "240")), 20, 240
+SIMULATIONS, ITEMS = 240, 240
 WAYS = ("undeclared", "declared", "near-duplicates")
 MEASURES = ("BkR R@10", "SIM", "XLR R@10")
 COVERED, WIDER, FALSE_WIDER = 0.93, 1.15, 1.02
-FIGURES = Path(__file__).parent.parent / "docs" / "results" / "near-duplicates.json"
-DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
-IKEA = ("cllsa_2860", "ibm1_lsa_2860", "minilm_ibm1_1000")
 DIMENSIONS = 24
 
 
@@ -145,15 +138,13 @@ def _of(line: np.ndarray, items: np.ndarray) -> np.ndarray:
     return np.where(items < 0, items, line[np.maximum(items, 0)])
 
 
-def main() -> None:
-    """Print costs, real data, coverage and widths for each population; write the figures."""
-    figures: dict = {"cost": _costs(), "real": _real(), "simulated": {}}
+def main(simulations: int = SIMULATIONS) -> None:
+    """Print coverage and widths for each population, and assert the bounds."""
     wrong = []
     for shop in SHOPS:
         with Pool(2) as pool:
-            blocks = pool.map(_block, [(shop, block) for block in range(BLOCKS)])
-        found = np.concatenate(blocks)  # [simulations, ways, measures, 4]
-        figures["simulated"][shop.name] = figure = _figure(found)
+            results = np.stack(pool.starmap(evaluated, [(shop, seed) for seed in range(simulations)]))
+        figure = _figure(results)  # of [simulations, ways, measures, 4]
         print(f"{shop.name}: warned of in {figure['warned']:.1%} of the catalogues", flush=True)
         for name in MEASURES:
             row = figure[name]
@@ -164,104 +155,17 @@ def main() -> None:
                 flush=True,
             )
         wrong += _wrong(shop, figure)
-        FIGURES.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     assert not wrong, wrong
 
 
-def _real() -> dict:
-    """Return, for real data and generated scenes, the near-duplicates and how much wider intervals become."""
-    figures = {}
-    with tempfile.TemporaryDirectory() as folder:
-        write_scenes(folder, n=1500, languages=["en", "de"], seed=0)
-        lsa = {name: f"vectors:{DATA}/ikea/embeddings/{name}.{{lang}}.npy" for name in IKEA}
-        chargram = {"chargram": "chargram:", "chargram 2": "chargram:?n=2-2"}
-        emoji = {"text_column": "name_{lang}", "image_column": "image_png"}
-        ikea = f"vectors:{DATA}/ikea/ikea_en_de_eval_features.npy"
-        for name, path, columns, pair, texts, images in (
-            ("IKEA en-de", DATA / "ikea/ikea_en_de_eval.parquet", {}, "en-de", lsa, ikea),
-            ("emoji es-pt", DATA / "emoji/emoji.parquet", emoji, "es-pt", chargram, "pixels:"),
-            ("scenes en-de", Path(folder) / "manifest.parquet", {}, "en-de", chargram, "pixels:"),
-        ):
-            manifest = Manifest.read(path, **columns)
-            figures[name] = _wider(manifest, texts, images, pair)
-            print(name, figures[name], flush=True)
-    return figures
-
-
-def _wider(manifest: Manifest, texts: dict[str, str], images: str, pair: str) -> dict:
-    common = {"text_encoders": texts, "pairs": pair, "store": None}
-    found: dict = {}
-    for task, extra in (
-        (backretrieval, {"image_encoder": images, "examples": False}),
-        (crosslingual_retrieval, {"measures": ["R@1", "R@10"]}),
-        (distance_correlation, {"image_encoder": images}),
-    ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            plain = task(manifest, **common, **extra)
-            joined = task(manifest, **common, **extra, cluster="near-duplicates")
-        about = joined.diagnostics["near_duplicates"]
-        of_task = {key: about[key] for key in ("n_units", "n_near", "per_unit", "n_joined", "largest_share")}
-        of_task["warned"] = any("near-duplicates" in text for text in plain.warnings)
-        for measure in dict.fromkeys(entry.measure for entry in plain.entries):
-            pairs = [
-                (a.ci, b.ci)
-                for a, b in zip(plain.entries, joined.entries, strict=True)
-                if a.measure == measure
-            ]
-            ratios = [(b.high - b.low) / (a.high - a.low) for a, b in pairs]
-            of_task[f"width {measure}"] = [min(ratios), max(ratios)]
-        found[task.__name__] = of_task
-    return found
-
-
-def _costs() -> dict:
-    """Return the time that looking for near-duplicates takes, as a share of the rest of an evaluation."""
-    figures = {}
-    rng = np.random.default_rng(0)
-    ikea = Manifest.read(DATA / "ikea/ikea_en_de_eval.parquet")
-    texts = {name: f"vectors:{DATA}/ikea/embeddings/{name}.{{lang}}.npy" for name in IKEA}
-    figures["IKEA, 3 encoders"] = _cost(ikea, texts, f"vectors:{DATA}/ikea/ikea_en_de_eval_features.npy")
-    line, alike = np.arange(10_000), np.ones(10_000, dtype=bool)
-    said = [list(_texts(SHOPS[0], line, alike, rng, tag)) for tag in ("en", "de")]
-    large = Manifest.from_rows(
-        [{"id": str(i), "text_en": a, "text_de": b} for i, (a, b) in enumerate(zip(*said, strict=True))]
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        for dim in (768, 2048):
-            for name in ("en", "de", "images"):
-                np.save(f"{folder}/{name}.npy", rng.standard_normal((10_000, dim), dtype=np.float32))
-            figures[f"10,000 items, {dim} dimensions"] = _cost(
-                large, {"one": f"vectors:{folder}/{{lang}}.npy"}, f"vectors:{folder}/images.npy"
-            )
-    return figures
-
-
-def _cost(manifest: Manifest, texts: dict[str, str], images: str) -> dict:
-    found: dict[str, list[float]] = {"Backretrieval": [], "XLR": []}
-    common = {"text_encoders": texts, "pairs": "en-de", "store": None}
-    for _ in range(3):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            for name, seconds in (
-                ("Backretrieval", backretrieval(manifest, image_encoder=images, **common).timings),
-                ("XLR", crosslingual_retrieval(manifest, **common).timings),
-            ):
-                looked = seconds.pop("near-duplicates")
-                found[name].append(looked / sum(seconds.values()))
-    figure = {name: sorted(ratios)[1] for name, ratios in found.items()}
-    print(figure, flush=True)
-    return figure
-
-
-def _figure(found: np.ndarray) -> dict:
+def _figure(results: np.ndarray) -> dict:
     """Return coverage by way, and mean widths as ratios to the intervals of undeclared lines."""
-    warned = (found[:, 0, :, 3] >= MATTERS).any(axis=1)
-    figure: dict = {"simulations": len(found), "warned": float(warned.mean())}
-    figure["per_item"] = dict(zip(MEASURES, found[:, 0, :, 3].mean(axis=0).tolist(), strict=True))
+    warned = (results[:, 0, :, 3] >= MATTERS).any(axis=1)
+    figure: dict = {"simulations": len(results), "warned": float(warned.mean())}
+    figure["per_item"] = dict(zip(MEASURES, results[:, 0, :, 3].mean(axis=0).tolist(), strict=True))
     for j, name in enumerate(MEASURES):
-        truth = found[:, 0, j, 0].mean()
-        low, high = found[:, :, j, 1], found[:, :, j, 2]
+        truth = results[:, 0, j, 0].mean()
+        low, high = results[:, :, j, 1], results[:, :, j, 2]
         held = ((low <= truth) & (truth <= high)).mean(axis=0)
         width = (high - low).mean(axis=0)
         figure[name] = {
@@ -284,9 +188,3 @@ def _wrong(shop: Shop, figure: dict) -> list[str]:
         if row["width"]["near-duplicates"] > most:
             wrong.append(f"{shop.name}, {name}: {row['width']['near-duplicates']:.3f} times as wide")
     return wrong
-
-
-def _block(task: tuple[Shop, int]) -> np.ndarray:
-    shop, block = task
-    each = SIMULATIONS // BLOCKS
-    return np.stack([evaluated(shop, block * each + number) for number in range(each)])

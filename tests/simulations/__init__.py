@@ -1,0 +1,1 @@
+"""Simulations whose figures the docs quote: `python -m tests.simulations NAME [SIMULATIONS]`."""
