@@ -37,15 +37,10 @@ SPEED = (
     "estimate",
 )
 STATISTICS = (
-    "coverage",
     "coverage_real",
-    "near_duplicates",
-    "family_error",
-    "planned_power",
     "agreement_coverage",
     "study_statistics",
     "chance_alarm",
-    "inspect_noise",
     "history_noise",
     "repair_noise",
 )

@@ -69,9 +69,7 @@ def main(simulations: int = 1000) -> None:
         searches = [_search(features, seed) for seed in range(simulations)]
         share = float(np.mean([bool(search.found) for search in searches]))
         slices = np.mean([search.n_slices for search in searches])
-        print(
-            f"{name}: a slice is listed in {share:.1%} of {simulations:,} data sets, {slices:,.0f} slices each"
-        )
+        print(f"{name}: a slice is listed in {share:.1%} of {simulations:,} data sets; {slices:,.0f} slices")
         if simulations >= 1000:
             assert share <= MOST, (name, share)
     for damage in DAMAGES:

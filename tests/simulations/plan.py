@@ -1,4 +1,4 @@
-"""Do simulations have the power that `plan` promises, at the size of the pilot and at twice as many queries."""
+"""Do simulations have the power that `plan` promises, at the pilot's size and at twice as many queries."""
 
 from __future__ import annotations
 
