@@ -17,7 +17,7 @@ OUT ?= out/demo
 # containers often set it; without kept bytecode every process compiles the package and the tests again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo suite test test-slow test-interop test-all lint format bench gpu figures docs clean
+.PHONY: help demo suite test test-slow test-interop test-all lint format bench gpu docs clean
 
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,12 +73,9 @@ format: $(STAMP)  ## Put the code into its usual form
 bench: $(STAMP)  ## Measure speed and memory against the bare matrix product (several minutes)
 	$(BIN)/python -m benchmarks
 
-gpu: $(MODELS)  ## Run the tests that need a GPU and its benchmark (share of the peak, 1M against 1M); keep its figures
+gpu: $(MODELS)  ## Run the tests that need a GPU and its benchmark (share of the peak, 1M against 1M)
 	$(BIN)/python -m pytest -k cuda -rs
-	$(BIN)/python -m benchmarks.keep gpu python -m benchmarks.gpu
-
-figures: $(STAMP)  ## Fill README and docs/results from the committed JSON; nothing is run
-	$(BIN)/python -m benchmarks.figures
+	$(BIN)/python -m benchmarks gpu
 
 $(VENV)/.docs: $(CORE)
 	$(PIP) -e '.[docs]'

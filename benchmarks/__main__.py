@@ -1,4 +1,4 @@
-"""Run benchmarks by name, each in a process of its own: those of speed without a name, or "statistics"."""
+"""Run benchmarks by name, each in a process of its own; all that need no extra without a name."""
 
 import subprocess
 import sys
@@ -7,6 +7,7 @@ SPEED = (
     "screen_error",
     "ranking_speed",
     "ties_speed",
+    "csls_speed",
     "hub_speed",
     "neighbours_speed",
     "scored_speed",
@@ -18,7 +19,6 @@ SPEED = (
     "image_speed",
     "few_queries",
     "memory",
-    "growth",
     "memory_of_files",
     "manifest_scale",
     "start_up",
@@ -29,56 +29,20 @@ SPEED = (
     "pivot_speed",
     "repair_speed",
     "nbest_speed",
-    "study_load",
     "leaderboard_speed",
     "statistics_speed",
     "sign_flips_speed",
-    "browse_speed",
-    "estimate",
 )
-STATISTICS = (
-    "coverage_real",
-    "agreement_coverage",
-    "study_statistics",
-    "chance_alarm",
-    "history_noise",
-    "repair_noise",
-)
-NETWORKS = (
-    "encoder_speed",
-    "evaluator_speed",
-    "mlmme_speed",
-    "triplet_speed",
-    "torch_speed",
-    "mini_batches",
-)  # need torch
-LONG = ("growth_tasks",)  # some 20 minutes
-GPU = ("gpu",)  # needs a CUDA device
-CLUSTER = ("ray_speed",)  # needs ray
-PEERS = ("run_measures",)  # needs ranx and pytrec_eval
-EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")  # trainings of minutes
-DATA = (
-    *(
-        "sentence_breaks",
-        "spectra",
-        "small_catalogues",
-        "blind_spots",
-        "image_checks",
-        "pairs_as_pool",
-        "repairs",
-        "fixed_repairs",
-        "label_free",
-        "pivot_network",
-    ),
-    *("pivot_runs", "pivot_tables"),
+OTHERS = (
+    *("encoder_speed", "evaluator_speed", "mlmme_speed", "triplet_speed", "torch_speed"),  # need torch
+    "gpu",  # needs a CUDA device
+    "ray_speed",  # needs ray
+    "run_measures",  # needs ranx and pytrec_eval
+    *("sentence_breaks", "spectra"),  # need the real data
 )
 
-wanted = [
-    name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))
-]
-known = (*SPEED, *LONG, *GPU, *CLUSTER, *PEERS, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
-for name in wanted:
-    if name not in known:
-        raise SystemExit(f"no benchmark {name!r}: expected some of {', '.join(known)}, or statistics")
+for name in sys.argv[1:] or SPEED:
+    if name not in (*SPEED, *OTHERS):
+        raise SystemExit(f"no benchmark {name!r}: expected some of {', '.join((*SPEED, *OTHERS))}")
     print(f"== {name}", flush=True)
     subprocess.run([sys.executable, "-c", f"from benchmarks.{name} import main; main()"], check=True)

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.experiments import table
+from benchmarks.timed import table
 from xlingual.transforms import methods
 from xlingual.transforms.moments import FitData
 

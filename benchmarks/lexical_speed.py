@@ -9,7 +9,6 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import HashingVectorizer
 
-from benchmarks.growth_data import texts
 from xlingual.arrays import Vectors
 from xlingual.encoders import pixels
 from xlingual.encoders.chargram import FEATURES, NONZEROS, ChargramEncoder
@@ -19,6 +18,37 @@ from xlingual.records import Texts
 
 N, IMAGES, BLOCK, ROUNDS = 20_000, 256, 4096, 3
 LIMITS = {"chargram": 2.0, "wordgram": 0.9, "pixels": 2.0}  # at least so many times as fast
+
+
+WORDS = 200_000  # of the texts; their frequencies follow Zipf's law
+SYLLABLES = [*("ka", "lo", "mi", "ren", "stu", "ver", "tal", "ön", "bri", "gau")]
+SYLLABLES += [*("ßel", "ne", "pos", "qui", "dra", "wim", "ef", "hol", "jut", "xa")]
+
+
+def texts(n: int, rng: np.random.Generator) -> list[str]:
+    """Return n texts of 4 to 14 words: English ones, each followed by its translation."""
+    lengths = rng.integers(4, 15, -(-n // 2))
+    rank = np.exp(rng.random(int(lengths.sum())) * np.log(WORDS)).astype(np.int64)  # Zipf's law
+    known = np.array([word(number) for number in range(WORDS)], dtype=object)
+    ends, found = np.cumsum(lengths), []
+    for language in (known[rank], known[translation()[rank]]):
+        found.append([" ".join(language[a:b]) for a, b in zip(ends - lengths, ends, strict=True)])
+    return [text for pair in zip(*found, strict=True) for text in pair][:n]
+
+
+def translation() -> np.ndarray:
+    """Return the number of the German word for each English one."""
+    return np.random.default_rng(0).permutation(WORDS)
+
+
+def word(number: int) -> str:
+    """Return the word of a number: its digits to the base of the number of syllables."""
+    parts = []
+    while True:
+        number, digit = divmod(number, len(SYLLABLES))
+        parts.append(SYLLABLES[digit])
+        if number == 0:
+            return "".join(parts)
 
 
 def plain(of: Sequence[str], hashing: HashingVectorizer, projection: csr_matrix) -> Vectors:

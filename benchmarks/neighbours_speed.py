@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.experiments import table
+from benchmarks.timed import table
 from xlingual import Manifest, backretrieval, crosslingual_retrieval
 from xlingual.results import Results
 

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from benchmarks.experiments import table
+from benchmarks.timed import table
 from xlingual.pivot.choose import choose
 from xlingual.pivot.fit import CENTRE, NONE, Options, Settings, fit
 from xlingual.pivot.nodes import Nodes

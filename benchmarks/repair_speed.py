@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.experiments import table
+from benchmarks.timed import table
 from xlingual import DataWarning, MultilingualPool, multilingual_pool, repair_encoder
 from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.splitting import split_pool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,3 +26,12 @@ def evaluated(texts: np.ndarray, images: np.ndarray, **options: Any) -> tuple[Re
         **options,
     )
     return results, time.process_time() - begun
+
+
+def table(title: str, rows: Sequence[Sequence[str]]) -> None:
+    """Print rows as a table of Markdown, the first of them its head."""
+    print(f"\n### {title}\n")
+    for number, row in enumerate(rows):
+        print("| " + " | ".join(row) + " |")
+        if number == 0:
+            print("|" + "---|" * len(row))
