@@ -9,6 +9,8 @@ from xlingual.cli.ranking import chosen_ranker
 from xlingual.requests.shared import Output
 from xlingual.requests.single import DemoRequest
 
+_NEXT = "xlingual data check products.csv (columns id, text_en, text_de, image)"
+
 
 @command(DemoRequest)
 def demo(request: DemoRequest) -> None:
@@ -28,3 +30,7 @@ def demo(request: DemoRequest) -> None:
         results = run_demo(out, threads=request.ranking.threads, ranker=ranker, progress=progress)
     screen.show(results, Output(quiet=quiet))
     screen.wrote(out / "report.html", quiet=quiet)
+    if not quiet:
+        screen.say(
+            f"next: open {out / 'report.html'} in a browser; then check your own data: {_NEXT}", err=True
+        )
