@@ -7,7 +7,6 @@ SPEED = (
     "screen_error",
     "ranking_speed",
     "ties_speed",
-    "csls_speed",
     "hub_speed",
     "neighbours_speed",
     "scored_speed",
