@@ -1,4 +1,4 @@
-"""`xlingual casestudy` end to end on small built-in recipes: trained here, trained before, and bad input."""
+"""`xlingual casestudy` end to end on small built-in scenes: trained here, trained before, and bad input."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from xlingual.demo_data.recipes import write_recipes
+from xlingual.demo_data.scenes import write_scenes
 from xlingual.results import Results
 from xlingual.results.case_study import CaseStudy
 
-FIT = "fit=r/manifest.parquet%23fit"
+FIT = "fit=parallel/manifest.parquet%23train"
 GIVEN = ("--image-encoder", "pixels", "--measure", "R@5", "--threads", "1")
 ENCODERS = ("--text-encoder", f"small=lsa:?pairs=20&{FIT}", "--text-encoder", f"lsa:?{FIT}")
 MODELS = ("--triplet", f"lsa:?pairs=30&{FIT}", "--triplet-xl", f"lsa:?pairs=40&{FIT}")
 
 
 @pytest.fixture(scope="module")
-def recipes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("recipes")
-    write_recipes(folder / "r", items=40, languages=["en", "es", "ru"], train=60, parallel=60)
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scenes")
+    write_scenes(folder / "r", n=140, languages=["en", "es", "ru"], train=60 / 140)
+    write_scenes(folder / "parallel", n=60, languages=["en", "es", "ru"], train=1.0, seed=1)
     return folder
 
 
 @pytest.fixture
-def study(recipes: Path, xlingual: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Return the command, run in a folder that has the recipes as `r`."""
-    (tmp_path / "r").symlink_to(recipes / "r")
+def study(scenes: Path, xlingual: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Return the command, run in a folder that has the scenes as `r`, and others as `parallel`."""
+    for name in ("r", "parallel"):
+        (tmp_path / name).symlink_to(scenes / name)
     monkeypatch.chdir(tmp_path)
     return lambda *more: xlingual("casestudy", "r", *GIVEN, instead=more)
 
 
-@pytest.mark.slow  # the fast run trains: test_the_built_in_recipes_in_one_command
 def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
     outcome = study(*ENCODERS, *MODELS, "--base", "small", "--out", "out", "--report")
     assert outcome.code == 0, outcome.err
@@ -122,31 +122,12 @@ def test_fewer_languages_are_evaluated_than_trained_on(study: Any, full: bool) -
         assert not any("other languages" in warning for warning in json.loads(whole.out)["warnings"])
 
 
-def test_the_built_in_recipes_in_one_command(
-    xlingual: Any, work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("torch")
-    for name, number in {"ITEMS": 24, "TRAIN": 24, "PARALLEL": 40}.items():
-        monkeypatch.setattr(f"xlingual.workflows.case_study_data.{name}", number)
-    small = ("--epochs", "1", "--batch", "40", "--neighbours", "2", "--trainings", "1", "--threads", "1")
-    done = xlingual("casestudy", "recipes", "--out", "s", *small, "--json", "--no-store")
-    assert done.code == 0, done.err
-    content = json.loads(done.out)
-    assert content["base"] == "lsa-40" and content["n_pairs"] == 20
-    roles = {model["name"]: model["role"] for model in content["models"]}
-    assert roles["lsa-40-title-body"] == "control" and {"random", "chargram", "lsa-4"} < set(roles)
-    assert content["best"]["n_tests"] == 21 and content["best"]["n_pair_tests"] == 20 * 21
-    assert (work / "s" / "recipes-0" / "manifest.parquet").is_file()
-    same = xlingual("casestudy", "recipes", "--out", "recipes")
-    assert same.code == 2 and "--out recipes would be read as the data" in same.err
-    missing = xlingual("casestudy", "recipe", "--out", "t")
-    assert missing.code == 2 and "recipe: no such file or folder" in missing.err
-    assert "Did you mean 'recipes'?" in missing.err and "mlmme or lareqa" in missing.err
-    complete = xlingual("casestudy", "recipe", *GIVEN, "--text-encoder", "random", "--out", "t")
+def test_data_that_are_not_there(xlingual: Any, work: Path) -> None:
+    missing = xlingual("casestudy", "lareq", "--out", "t")
+    assert missing.code == 2 and "lareq: no such file or folder" in missing.err
+    assert "Did you mean 'lareqa'?" in missing.err
+    complete = xlingual("casestudy", "lareq", *GIVEN, "--text-encoder", "random", "--out", "t")
     assert complete.code == 2 and complete.err == missing.err
-    (work / "recipes").mkdir()
-    taken = xlingual("casestudy", "recipes", "--out", "t")
-    assert taken.code == 2 and "recipes is a folder here, so it is read as a manifest" in taken.err
     (work / "m.csv").write_text("id,lang,text,image\n", encoding="utf-8")
     encoder = xlingual("casestudy", "m.csv", "--out", "t")
     assert encoder.code == 2 and "--image-encoder is missing" in encoder.err
@@ -154,19 +135,15 @@ def test_the_built_in_recipes_in_one_command(
 
 @pytest.fixture(scope="module")
 def photographed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder of recipes whose split "train" has images too, and `small.npy`, other image vectors."""
+    """Return a folder of scenes, others to fit on, and `small.npy`, other vectors of their images."""
     folder = tmp_path_factory.mktemp("photographed")
-    path = write_recipes(folder / "r", items=80, languages=["en", "es"], parallel=40, size=24)
-    table = pq.read_table(path)
-    rows = table.to_pylist()
-    vectors = np.zeros((len(rows), 4 * 4 * 3), dtype=np.float32)
-    for number, row in enumerate(rows):
-        if row["image"]:
-            row["split"] = "train" if number % 80 >= 20 else "test"
-            with Image.open(path.parent / row["image"]) as image:
-                vectors[number] = np.asarray(image.convert("RGB").resize((4, 4))).reshape(-1)
-    pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
-    np.save(folder / "small.npy", vectors)
+    path = write_scenes(folder / "r", n=200, languages=["en", "es"], train=0.6, size=24)
+    write_scenes(folder / "parallel", n=40, languages=["en", "es"], train=1.0, size=16, seed=1)
+    vectors = []
+    for name in pq.read_table(path)["image"].to_pylist():
+        with Image.open(path.parent / name) as image:
+            vectors.append(np.asarray(image.convert("RGB").resize((4, 4))).reshape(-1))
+    np.save(folder / "small.npy", np.asarray(vectors, dtype=np.float32))
     return folder
 
 
@@ -177,7 +154,7 @@ def test_an_image_pivot_needs_images_and_another_image_encoder(study: Any) -> No
     missing = study(*ENCODERS, *MODELS, "--out", "out", "--pivot-image-encoder", "vectors:row.npy")
     assert missing.code == 2 and "row.npy" in missing.err
     taken = (*ENCODERS, "--text-encoder", f"image-pivot=lsa:?{FIT}", *MODELS, "--out", "out")
-    np.save("own.npy", np.eye(480, 8, dtype=np.float32))
+    np.save("own.npy", np.eye(140, 8, dtype=np.float32))
     named = study(*taken, "--pivot-image-encoder", "vectors:own.npy")
     assert named.code == 2 and "a text encoder is named 'image-pivot'" in named.err
 
@@ -186,7 +163,7 @@ def test_an_image_pivot_needs_images_and_another_image_encoder(study: Any) -> No
 def test_an_image_pivot_beside_models_that_were_trained_before(
     photographed: Path, xlingual: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name in ("r", "small.npy"):
+    for name in ("r", "parallel", "small.npy"):
         (tmp_path / name).symlink_to(photographed / name)
     monkeypatch.chdir(tmp_path)
     asked = ("casestudy", "r", *GIVEN, *ENCODERS, *MODELS, "--base", "small", "--no-control")
@@ -218,7 +195,7 @@ def test_the_help_names_the_words_in_place_of_a_manifest(xlingual: Any) -> None:
     shown = xlingual("casestudy", "--help").out
     words = shown.partition("In place of MANIFEST:\n")[2].partition("\nOptions:")[0].splitlines()
     assert [line.split()[0] for line in words if line.startswith("  ") and line[2] != " "] == [
-        "recipes", "mlmme", "lareqa"
+        "mlmme", "lareqa"
     ]  # fmt: skip
     for word in ("mlmme", "lareqa"):
         assert f"Usage: xlingual casestudy {word} " in xlingual("casestudy", word, "--help").out

@@ -319,24 +319,6 @@ def test_data_scenes_gives_the_same_bytes_twice(xlingual: Any) -> None:
     assert one == two and len(one) == 13
 
 
-def test_data_scenes_makes_recipes(xlingual: Any) -> None:
-    make = ("data", "scenes", "--recipes", "--items", "12", "--train", "3", "--parallel", "5")
-    for out in ("one", "two"):
-        outcome = xlingual(*make, "--out", out)
-        assert (outcome.code, outcome.out, outcome.err) == (0, "", f"wrote {out}/manifest.parquet\n")
-    one, two = (
-        {str(p.relative_to(out)): p.read_bytes() for p in Path(out).rglob("*") if p.is_file()}
-        for out in ("one", "two")
-    )
-    assert one == two and len(one) == 1 + 5 * 12
-    lsa = "lsa:?fit=one/manifest.parquet#fit"
-    options = ("--split", "test", "--text-encoder", lsa, "--image-encoder", "pixels", "--quiet", "--json")
-    found = json.loads(xlingual("evaluate", "bkr", "one", *options).out)
-    assert {(entry["source"], entry["n_source"]) for entry in found["results"]} == {
-        (language, 12) for language in ("ar", "en", "es", "id", "ru")
-    }
-
-
 @pytest.mark.parametrize("word", ["x", "ßø "])
 @pytest.mark.cases(1)
 def test_very_long_texts_on_one_line(bkr: Any, word: str) -> None:

@@ -335,7 +335,7 @@ def scenes_compare(bench: Bench) -> Findings:
     return program.compare(bench.scenes_bkr, per_pair=True, margin=0.05)
 
 
-@case(fast=True)
+@case()
 def scenes_inspect(bench: Bench) -> Findings:
     return program.inspect(bench.scenes_bkr, bench.scenes, measure="R@5", image_encoder="pixels")
 
@@ -405,7 +405,7 @@ margin = 0.01
 # IKEA: real texts and images, vectors and samples from files
 
 
-@case("ikea", fast=True)
+@case("ikea")
 def ikea_backretrieval(bench: Bench) -> Findings:
     return bench.ikea_backretrieval
 
@@ -425,7 +425,7 @@ def ikea_samples(bench: Bench) -> Findings:
     return Findings([row for row in together(parts).rows if row.seed == "mean"])
 
 
-@case("ikea", fast=True)
+@case("ikea")
 def ikea_correlation(bench: Bench) -> Findings:
     return bench.ikea("distance-correlation")
 
@@ -457,7 +457,7 @@ def ikea_validation_degraded(bench: Bench) -> Findings:
     )
 
 
-@case("ikea", fast=True)
+@case("ikea")
 def ikea_compare(bench: Bench) -> Findings:
     whole = program.compare(bench.ikea_backretrieval, margin=0.05)
     two = program.only(bench.ikea_backretrieval, "ridge_2860", "wordvec_identical")
@@ -468,7 +468,7 @@ def ikea_compare(bench: Bench) -> Findings:
     return together({"whole": whole, "strict": strict, "baseline": other})
 
 
-@case("ikea", fast=True)
+@case("ikea")
 def ikea_gates(bench: Bench) -> Findings:
     def decide(candidate: str, baseline: str, **options: Any) -> Findings:
         results = bench.ikea_backretrieval
@@ -484,7 +484,7 @@ def ikea_gates(bench: Bench) -> Findings:
     )
 
 
-@case("ikea", fast=True)
+@case("ikea")
 def ikea_plan(bench: Bench) -> Findings:
     return program.plan(bench.ikea_backretrieval, effect=0.05, queries=(500, 2000))
 

@@ -17,7 +17,6 @@ from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.train import of_conventions
 from xlingual.errors import InputError, did_you_mean
 from xlingual.training.requests import CaseStudyRequest
-from xlingual.workflows.case_study_data import BUILT_IN, built_in_options, is_built_in, make_recipes
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
@@ -26,44 +25,28 @@ if TYPE_CHECKING:
 
 _FURTHER = {"mlmme": "xlingual.cli.casestudy_mlmme:mlmme", "lareqa": "xlingual.cli.casestudy_lareqa:lareqa"}
 _INSTEAD = {  # word → line of help
-    BUILT_IN: "This study on built-in recipes in five languages, which are made in DIR.",
     "mlmme": "Another study: images and sentences of several languages in one space.",
     "lareqa": "Another study: regimes of dual encoders side by side.",
 }
 
 
 def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what the conventions set, and on the built-in recipes the encoders."""
-    manifest = given.get("manifest")
-    if not is_built_in(manifest):
-        if manifest is not None and not {"text_encoders", "image_encoder"} <= given.keys():
-            _check_manifest(manifest, complete=False)
-        return of_conventions(given)
-    options = dict(built_in_options(given.get("out") or Path(), given.get("seed", 0)))
-    if "text_encoders" in given:
-        del options["base"]
-    return {**of_conventions(given), **options}
+    """Return what the conventions set; say at once where no data are at the path of the manifest."""
+    if given.get("manifest") is not None and not {"text_encoders", "image_encoder"} <= given.keys():
+        _check_manifest(given["manifest"])
+    return of_conventions(given)
 
 
-def _check_manifest(path: Path, *, complete: bool = True) -> None:
-    """Raise InputError where nothing is at the path, or where a word was meant.
-
-    `complete`: the request has the encoders that a manifest needs.
-    """
+def _check_manifest(path: Path) -> None:
+    """Raise InputError where nothing is at the path, or where a word was meant."""
     if not os.path.exists(path):  # Path.exists raises for names that are too long
         from xlingual.data.reading.opening import no_such_file
 
         found = str(no_such_file(path))
         found += "" if found.endswith(("?", ".")) else "."
         raise InputError(
-            f"{found}{did_you_mean(str(path), _INSTEAD)} In place of a manifest may stand recipes (built-in "
-            "data), mlmme or lareqa (other studies): see xlingual casestudy --help"
-        )
-    if str(path) == BUILT_IN and not complete:
-        raise InputError(
-            f"{path} is a {'folder' if path.is_dir() else 'file'} here, so it is read as a manifest, "
-            "which needs --text-encoder and --image-encoder: give both, or run the study on built-in recipes "
-            f"where nothing is called {path}"
+            f"{found}{did_you_mean(str(path), _INSTEAD)} In place of a manifest may stand mlmme or lareqa "
+            "(other studies): see xlingual casestudy --help"
         )
 
 
@@ -75,27 +58,20 @@ def casestudy(request: CaseStudyRequest) -> None:
     images nor translations, to train on (--train-split). All are evaluated by Backretrieval over all
     language pairs.
 
-    A word may stand in its place. A file or folder that is called mlmme or lareqa is given as ./mlmme;
-    recipes is a word only where no file or folder has this name.
+    A word may stand in its place. A file or folder that is called mlmme or lareqa is given as ./mlmme.
     """
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study
 
     out, quiet = named_folder(request.output.out), request.output.quiet
-    if is_built_in(request.data.manifest) and out == Path(BUILT_IN):
-        raise InputError(f"--out {BUILT_IN} would be read as the data the next time: name another folder")
-    if not is_built_in(request.data.manifest):
-        _check_manifest(request.data.manifest)
+    _check_manifest(request.data.manifest)
     check_folder(out)
     store = store_of(request.keeping)
     evaluated = Evaluated(**keywords(request, Evaluated), ranker=_ranker(request, store))
     trained, data = _trained(request), request.data
     with screen.warnings_as_lines(), screen.progress(screen.silent(request.output)) as progress:
-        manifest = data.manifest
-        if is_built_in(manifest):
-            manifest = make_recipes(out, request.sampling.seed, progress)
         progress("reading the manifest", 0, 1)
-        read = partial(Manifest.read, manifest, **columns(data))
+        read = partial(Manifest.read, data.manifest, **columns(data))
         training = trained.anything or request.pivot_image_encoder is not None
         train = read(split=request.train_split) if training else None
         evaluated_on = read(split=data.split or "test", rows=data.rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from xlingual.results.backretrieval_check import BackretrievalCheck
 
 
-LANGUAGES, RECIPE_LANGUAGES = ("en", "de", "es", "ja", "ar"), ("ar", "en", "es", "id", "ru")
-TRAIN = 0.5
 _MOST_PAIRS = 6  # language pairs that are shown
 
 
@@ -46,57 +43,21 @@ def data() -> None:
 def scenes(request: ScenesRequest) -> None:
     """Make images of simple scenes, and independent descriptions of them in several languages.
 
-    With --recipes: recipes in five languages, each with title, body and image. No recipe is a translation of
-    another.
+    Each language has a text, a title and a body of every scene.
     """
-    screen.wrote(_recipes(request) if request.recipes else _scenes(request), quiet=request.quiet)
-
-
-def _scenes(request: ScenesRequest) -> Path:
     from xlingual.demo_data.scenes import write_scenes
 
-    n, train = request.n, TRAIN if request.train is None else request.train
-    for name, value in (("--items", request.items), ("--parallel", request.parallel)):
-        if value is not None:
-            raise InputError(f"'{name}' is for recipes: add --recipes, or leave it out")
-    if n is None:
-        raise InputError("'--n' is missing: how many scenes? (with --recipes: --items)")
-    if train > 1:
-        raise InputError(f"'--train' is {train:g}: give the share of the scenes for training, from 0 to 1")
     with screen.progress(request.quiet) as progress:
-        return write_scenes(
+        path = write_scenes(
             request.out,
-            n=n,
-            languages=LANGUAGES if request.languages is None else request.languages,
+            n=request.n,
+            languages=request.languages,
             seed=request.seed,
-            train=train,
+            train=request.train,
             texts=request.texts,
-            progress=lambda done: progress("painting scenes", done, n),
+            progress=lambda done: progress("painting scenes", done, request.n),
         )
-
-
-def _recipes(request: ScenesRequest) -> Path:
-    from xlingual.demo_data.recipes import write_recipes
-
-    train = request.train or 0.0
-    if request.n is not None:
-        raise InputError("'--n' counts scenes: with --recipes, write --items N (recipes for each language)")
-    if request.texts > 1:
-        raise InputError("'--texts' is for scenes: leave it out with --recipes")
-    if request.items is None:
-        raise InputError("'--items' is missing: how many recipes with images for each language?")
-    if not train.is_integer():
-        raise InputError(f"'--train' is {train:g}: with --recipes it is a number of recipes, such as 4000")
-    with screen.progress(request.quiet) as progress:
-        return write_recipes(
-            request.out,
-            items=request.items,
-            languages=RECIPE_LANGUAGES if request.languages is None else request.languages,
-            seed=request.seed,
-            train=int(train),
-            parallel=request.parallel or 0,
-            progress=partial(progress, "writing recipes"),
-        )
+    screen.wrote(path, quiet=request.quiet)
 
 
 @command(CheckRequest, short_help="List the problems of a manifest.")

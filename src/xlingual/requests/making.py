@@ -284,43 +284,15 @@ class ScenesRequest(Request, frozen=True, kw_only=True):
 
     command = "data scenes"
 
-    n: Annotated[Positive | None, option("Number of scenes.", metavar="N")] = None
+    n: Annotated[Positive, option("Number of scenes.", metavar="N")]
     languages: Annotated[
-        tuple[str, ...] | None,
-        option(
-            "Languages of the texts.",
-            metavar="en,de,…",
-            otherwise="en,de,es,ja,ar; with --recipes ar,en,es,id,ru",
-            reads=comma_list,
-        ),
-    ] = None
+        tuple[str, ...],
+        option("Languages of the texts.", metavar="en,de,…", reads=comma_list),
+    ] = ("en", "de", "es", "ja", "ar")
     seed: Annotated[Natural, option("Seed of the data: the same seed gives the same bytes.")] = 0
-    train: Annotated[
-        AtLeastZero | None,
-        option(
-            "Share of the scenes in the split 'train' [default: 0.5]; with --recipes, number of recipes for "
-            "each language, without images, in the split 'train' [default: 0].",
-            metavar="SHARE|N",
-        ),
-    ] = None
+    train: Annotated[AtLeastZero, option("Share of the scenes in the split 'train'.", metavar="SHARE")] = 0.5
     texts: Annotated[
         Positive, option("Number of independent descriptions of a scene in each language.", metavar="N")
     ] = 1
-    recipes: Annotated[bool, option("Make recipes instead, none a translation of another.")] = False
-    items: Annotated[
-        Natural | None,
-        option(
-            "With --recipes: number of recipes with images for each language, in the split 'test'.",
-            metavar="N",
-        ),
-    ] = None
-    parallel: Annotated[
-        Natural | None,
-        option(
-            "With --recipes: number of dishes in the split 'fit', each in every language and without images.",
-            metavar="N",
-            otherwise="0",
-        ),
-    ] = None
     out: Folder
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
