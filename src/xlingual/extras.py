@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _TORCH = "torch>=2.5"
-_SERVER = ("starlette>=0.40", "uvicorn>=0.30")
 _TOKENIZERS = "tokenizers>=0.20"
 _TRANSFORMERS = "transformers>=4.56"  # the first whose from_pretrained takes dtype=
 
@@ -18,9 +17,6 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "export": ("onnx>=1.16",),
     "api": ("httpx>=0.27",),
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
-    "study": (*_SERVER, "markdown-it-py>=3"),
-    "browse": _SERVER,
-    "map": ("umap-learn>=0.5",),
     "ray": ("ray>=2.40", "fsspec>=2024.6"),
     "remote": ("fsspec>=2024.6",),
     "ann": ("faiss-cpu>=1.8",),
@@ -31,9 +27,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 }
 _MODULES = {
     "faiss-cpu": "faiss",
-    "markdown-it-py": "markdown_it",
     "pystemmer": "Stemmer",
-    "umap-learn": "umap",
 }  # packages whose import name is another
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xlingual.study.database import Ratings
 
 from xlingual.cli.main import run
-from xlingual.study.database import Ratings
 from xlingual.study.folder import read_key, read_study
 from xlingual.study.records import Rating
 

@@ -6,9 +6,9 @@ from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
+from xlingual.study.database import Ratings
 
 from xlingual.results.study import StudyAnalysis
-from xlingual.study.database import Ratings
 from xlingual.study.folder import KEY_FILE, read_key, read_study, write_study
 from xlingual.study.records import Rating
 

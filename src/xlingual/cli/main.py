@@ -36,7 +36,7 @@ _VERBS = {
     "casestudy": "Run the case studies of the papers: Triplet without parallel texts, MLMME, LAReQA.",
     "validate": "Compare a measure that needs no translations with true cross-lingual retrieval.",
     "inspect": "Show where encoders fail and why: slices of texts, kinds of error, hubs.",
-    "browse": "Browse queries, their nearest texts and a map of the vectors in a web page.",
+    "nearest": "Show the texts that an encoder puts nearest to any text, in each language.",
     "compare": "Compare encoders query by query, and test whether the differences are real.",
     "gate": "Decide in CI whether a candidate encoder is no worse than a baseline.",
     "history": "Show how results changed over time or between versions.",

@@ -37,7 +37,7 @@ class Looked:
 
     def __init__(self, data: Manifest, shown: Shown, encoder: str, served: Served) -> None:
         self.data, self.shown, self.encoder, self.served = data, shown, encoder, served
-        self.nearest, self.asked, self.kind = served.nearest, served.asked, served.kind
+        self.asked, self.kind = served.asked, served.kind
         self.slices: list[tuple[str, Ints]] = []  # in words, with the rows of their texts
 
     def inspected(self, rows: Ints, features: Sequence[Feature], seed: int) -> InspectedEncoder:
@@ -63,6 +63,22 @@ class Looked:
             hubs=self._hubs(),
             by_pair=self._by_pair(first),
         )
+
+    def lines(self, failed: bool = True) -> Ints:
+        """Return the lines of the first samples, those of the least value and the lowest rank first.
+
+        `failed`: only those of queries that failed.
+        """
+        asked = self.asked
+        lines = np.flatnonzero(asked.first_sample & (asked.failed if failed else True))
+        ordered: Ints = lines[np.lexsort((-asked.above[lines], asked.value[lines]))]
+        return ordered
+
+    def nearest_of(self, line: int) -> list[tuple[int, float | None]]:
+        """Return the rows nearest to a query with their scores; without kept neighbours what it retrieved."""
+        rows = [(row, None if np.isnan(score) else score) for row, score in self.served.listed(line)]
+        retrieved = int(self.asked.retrieved[line])
+        return rows if rows or retrieved < 0 else [(retrieved, None)]
 
     def image_path(self, row: int) -> str | None:
         """Return the path of a text's image; None where it has none, or is kept in the manifest."""

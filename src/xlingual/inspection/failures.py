@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from xlingual.errors import InputError, parameter
 from xlingual.extras import missing, pip_line
 from xlingual.files import atomic_file, make_folder
@@ -53,10 +51,8 @@ def failures_of(looked: Sequence[Looked]) -> pa.Table:
 
 def _lines(one: Looked) -> Iterator[dict[str, Any]]:
     asked, data = one.asked, one.data
-    failed = np.flatnonzero(asked.failed & asked.first_sample)
-    failed = failed[np.lexsort((-asked.above[failed], asked.value[failed]))]
     slices = [(name, set(rows.tolist())) for name, rows in one.slices]
-    for line in failed.tolist():
+    for line in one.lines().tolist():
         row = int(asked.row[line])
         source, target = asked.pairs[asked.pair[line]]
         above = int(asked.above[line])
@@ -76,14 +72,12 @@ def _lines(one: Looked) -> Iterator[dict[str, Any]]:
             "answer_id": None if answer < 0 else data.ids[answer],
             "answer": None if answer < 0 else data.text[answer],
         }
-        rows = one.served.listed(line)[:SHOWN]
-        if not rows and asked.retrieved[line] >= 0:
-            rows = [(int(asked.retrieved[line]), float("nan"))]
+        rows = one.nearest_of(line)[:SHOWN]
         for number, (other, score) in enumerate(rows, 1):
             found |= {
                 f"retrieved_id_{number}": data.ids[other],
                 f"retrieved_text_{number}": data.text[other],
-                f"score_{number}": None if np.isnan(score) else round(score, DECIMALS),
+                f"score_{number}": None if score is None else round(score, DECIMALS),
             }
         yield found | ({"retrieved_image": one.image_path(rows[0][0])} if rows else {})
 

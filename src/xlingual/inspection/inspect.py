@@ -12,7 +12,6 @@ from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.images import image_vectors
-from xlingual.embed.kept import kept_rows
 from xlingual.encoders import ImageModelLike
 from xlingual.encoders import image_encoder as made_image_encoder
 from xlingual.errors import InputError
@@ -24,7 +23,7 @@ from xlingual.inspection.judged import POOL, TASKS, asked, encoder_names, measur
 from xlingual.inspection.kinds import NEAR_RANK
 from xlingual.inspection.pools import TextsOfPool, served_in_pool
 from xlingual.inspection.served import Served, served_in_pairs
-from xlingual.inspection.slices import ALPHA, Feature
+from xlingual.inspection.slices import ALPHA
 from xlingual.measures import parse_measure
 from xlingual.results import Results
 from xlingual.results.inspection import Inspection
@@ -39,12 +38,10 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Inspected:
-    """What was found, and what it was found in: `features` are those of text rows [n]."""
+    """What was found, and for each encoder, the best first, what it was found in."""
 
     found: Inspection
     looked: Sequence[Looked]
-    rows: Ints
-    features: Sequence[Feature]
 
     def failures(self) -> pa.Table:
         """Return all queries of the first samples that failed, the worst first: see `failures_of`."""
@@ -62,8 +59,6 @@ def inspect_results(
     seed: int = 0,
     store: StoreLike = "default",
     progress: Progress | None = None,
-    only_kept: bool = False,
-    slices: bool = True,
 ) -> Inspected:
     """Return where encoders fail, and why.
 
@@ -77,8 +72,7 @@ def inspect_results(
         seed: of clusters and shuffles.
         store: where vectors of images are kept.
         progress: called with (what, done, total).
-        slices: search slices, which takes longest.
-        only_kept: leave out clusters of images where the image encoder of the results would have to work.
+
 
     Raises:
         InputError: the data are not those of the results, or a name is not known.
@@ -97,14 +91,10 @@ def inspect_results(
     rows = np.unique(np.concatenate([one.row for one in of_all]))
     if len(rows) > _TEXTS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, _TEXTS, replace=False))
-    named, images, wrong = (
-        _images(results, data, rows, image_encoder, store, progress, only_kept)
-        if slices
-        else (None, None, [])
-    )
+    named, images, wrong = _images(results, data, rows, image_encoder, store, progress)
     say("dividing texts", 0, 1)
     of_texts = {name: of[rows] for name, of in further.items()}
-    features = features_of(data, rows, images, seed, of_texts) if slices else []
+    features = features_of(data, rows, images, seed, of_texts)
     say("dividing texts", 1, 1)
     shown = Shown(data, examples)
     found = []
@@ -125,7 +115,7 @@ def inspect_results(
         near=NEAR_RANK * _cut(measure),
         warnings=wrong,
     )
-    return Inspected(inspection, [looker for _, looker in found], rows, features)
+    return Inspected(inspection, [looker for _, looker in found])
 
 
 def _opened(
@@ -161,7 +151,6 @@ def _images(
     given: ImageModelLike | None,
     store: StoreLike,
     progress: Progress | None,
-    only_kept: bool,
 ) -> tuple[str | None, Vectors | None, list[str]]:
     """Return the image encoder's name, vectors [n, d] of the images of text rows, and what went wrong."""
     spec = given if given is not None else results.request.get("image_encoder")
@@ -171,12 +160,7 @@ def _images(
     shown = np.flatnonzero(data.image[rows] >= 0) if data.has_images else np.arange(len(rows))
     try:
         name, encoder = made_image_encoder(spec, languages=data.languages)
-        if (
-            only_kept
-            and given is None
-            and not kept_rows(encoder, data.images(rows[shown]), open_store(store)).all()
-        ):
-            return None, None, []
+
         found = image_vectors(data, name, encoder, rows[shown], store=open_store(store), progress=progress)
     except InputError as error:
         if given is not None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TypeVar
 
 from msgspec.structs import replace
 
 from xlingual.report import numbers
 from xlingual.results import Interval
 from xlingual.results.comparison import NO_DIFFERENCE
-from xlingual.results.study import MoreNeeded, PairDifference, StudyAnalysis, SystemScores, WithBkr
+from xlingual.results.study import PairDifference, StudyAnalysis, SystemScores, WithBkr
 
 DIGITS = 2  # of scores, and of suggestions per query
 _DEFAULT = "Very relevant"
-AboutPair = TypeVar("AboutPair", MoreNeeded, WithBkr)
 
 
 def ranked(analysis: StudyAnalysis) -> list[SystemScores]:
@@ -29,17 +26,11 @@ def ordered_pairs(analysis: StudyAnalysis) -> list[PairDifference]:
     return sorted(map(better_first, analysis.pairs), key=lambda pair: (place[pair.first], place[pair.second]))
 
 
-def by_pair(analysis: StudyAnalysis, rows: Iterable[AboutPair]) -> list[tuple[AboutPair, PairDifference]]:
-    """Return rows about pairs in the order of the pairs, each with its pair."""
-    of = {frozenset((row.first, row.second)): row for row in rows}
-    found = [(of.get(frozenset((pair.first, pair.second))), pair) for pair in ordered_pairs(analysis)]
-    return [(row, pair) for row, pair in found if row is not None]
-
-
 def with_bkr(analysis: StudyAnalysis) -> list[WithBkr]:
     """Return the comparisons with BkR in the order of the pairs, the system first that people prefer."""
-    found = by_pair(analysis, analysis.bkr)
-    return [row if row.first == pair.first else _turned_bkr(row) for row, pair in found]
+    rows = {frozenset((row.first, row.second)): row for row in analysis.bkr}
+    pairs = [(rows.get(frozenset((pair.first, pair.second))), pair) for pair in ordered_pairs(analysis)]
+    return [row if row.first == pair.first else _turned_bkr(row) for row, pair in pairs if row is not None]
 
 
 def better_first(pair: PairDifference) -> PairDifference:

@@ -57,6 +57,33 @@ class InspectRequest(Request, frozen=True, kw_only=True):
             run=True,
         ),
     ] = None
+    static: Annotated[
+        Path | None,
+        option(
+            "Write the worst 500 failed queries of the best encoder to one HTML page that sorts and searches "
+            "offline.",
+            metavar="FILE",
+            run=True,
+        ),
+    ] = None
+    table: Annotated[
+        Path | None,
+        option(
+            "Write all queries to a .parquet file for viewers such as embedding-atlas and Spotlight.",
+            metavar="FILE",
+            run=True,
+        ),
+    ] = None
+    text_encoders: Annotated[
+        tuple[str, ...],
+        option(
+            "An encoder of the results, whose vectors place the queries of --table (x, y); repeat for "
+            "several.",
+            names=("--text-encoder",),
+            metavar="NAME=SPEC",
+            run=True,
+        ),
+    ] = ()
     out: Annotated[
         Path | None, option("Write inspection.json and a page to the folder DIR.", metavar="DIR", run=True)
     ] = None

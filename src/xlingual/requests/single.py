@@ -163,3 +163,21 @@ class ExportRequest(Request, frozen=True, kw_only=True):
         ),
     ] = None
     quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
+
+
+class NearestRequest(Request, frozen=True, kw_only=True):
+    """Show the texts nearest to any text."""
+
+    command = "nearest"
+
+    data: ManifestOptions
+    encoder: Annotated[str, argument("ENCODER", "Encoder of the texts. See: xlingual encoders.")]
+    text: Annotated[str, argument("TEXT", "The text whose neighbours are shown.")]
+    language: Annotated[
+        str | None, option("Language of TEXT.", metavar="LANG", otherwise="the first of the data")
+    ] = None
+    k: Annotated[Positive, option("Number of texts of each language.", names=("--top",), metavar="N")] = 10
+    keeping: Keeping
+    form: Form = "table"
+    as_json: AsJson = False
+    quiet: Quiet = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta
 
@@ -21,9 +21,7 @@ class Layout(Record, frozen=True, kw_only=True):
 
     queries: Annotated[int, option("Number of queries.", metavar="N")] = 20
     per_system: Annotated[int, option("Number of suggestions of each system.", metavar="N")] = 5
-    raters: Annotated[
-        int, option("Number of raters' links to create now; more can be added later.", metavar="N")
-    ] = 3
+    raters: Annotated[int, option("Number of raters that are planned.", metavar="N")] = 3
     by: Annotated[
         str | None,
         option("Draw queries from each label of this column, in proportion.", metavar="COLUMN"),
@@ -89,31 +87,34 @@ class NewStudyRequest(Request, frozen=True, kw_only=True):
     quiet: Quiet = False
 
 
-class ServeStudyRequest(Request, frozen=True, kw_only=True):
-    """Show a study to raters in their browsers."""
+class StudySheetsRequest(Request, frozen=True, kw_only=True):
+    """Write one HTML file for each rater."""
 
-    command = "study serve"
+    command = "study sheets"
 
     study: Study
-    host: Annotated[str, option("Address to listen on; 0.0.0.0 for all.", run=True)] = "127.0.0.1"
-    port: Annotated[
-        Annotated[int, Meta(ge=0, le=65535)], option("Port to listen on; 0 takes a free one.", run=True)
-    ] = 8080
-    url: Annotated[
-        str | None,
-        option("Beginning of raters' links, if the server is behind a proxy.", metavar="URL", run=True),
+    raters: Annotated[
+        Positive | None,
+        option("Number of raters.", metavar="N", otherwise="--raters of study new", run=True),
     ] = None
-    trust_proxy: Annotated[
-        str | None,
-        option(
-            "Proxies to trust (addresses with commas between): their X-Forwarded-For gives the raters' "
-            "addresses.",
-            metavar="ADDRESS",
-            otherwise="none",
-            run=True,
-            secret=True,
-        ),
+    out: Annotated[
+        Path | None,
+        option("Write the sheets to the folder DIR.", metavar="DIR", otherwise="STUDY/sheets", run=True),
     ] = None
+    quiet: Quiet = False
+
+
+class CollectStudyRequest(Request, frozen=True, kw_only=True):
+    """Read the answers that raters saved."""
+
+    command = "study collect"
+
+    study: Study
+    files: Annotated[
+        tuple[Path, ...], argument("FILE…", "Files that sheets saved, or folders of such files.")
+    ]
+    as_json: AsJson = False
+    quiet: Quiet = False
 
 
 class AnalyseStudyRequest(Request, frozen=True, kw_only=True):
@@ -126,61 +127,9 @@ class AnalyseStudyRequest(Request, frozen=True, kw_only=True):
         None
     )
     report: Annotated[bool, option("Also write DIR/report.html.", run=True)] = False
-    looks: Annotated[
-        str | None,
-        option(
-            "Fractions of the planned ratings at which you analyse: 0.5,1. Tests are corrected for it.",
-            metavar="LIST",
-        ),
-    ] = None
-    planned: Annotated[
-        Positive | None,
-        option(
-            "Planned number of ratings of systems' suggestions.",
-            metavar="N",
-            otherwise="of all --raters of study new",
-        ),
-    ] = None
     level: Annotated[Share, option("Level of the intervals; tests err in 1 − level.")] = 0.95
     replicates: Annotated[Positive, option("Number of resamples.", metavar="N")] = 4999
     seed: Annotated[Natural, option("Seed of the random numbers.")] = 0
     form: Form = "table"
     as_json: AsJson = False
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
-
-
-class ExportStudyRequest(Request, frozen=True, kw_only=True):
-    """Write ratings to a table, or make an offline sheet."""
-
-    command = "study export"
-
-    study: Study
-    out: Annotated[
-        Path | None,
-        option("Write the ratings to FILE, a .csv or .parquet.", metavar="FILE", run=True),
-    ] = None
-    with_key: Annotated[bool, option("Add the system of each suggestion: the table is no longer blind.")] = (
-        False
-    )
-    sheet: Annotated[
-        Path | None,
-        option("Write one HTML file to rate with, without a network.", metavar="FILE", run=True),
-    ] = None
-    rater: Annotated[
-        str | None, option("Rater whose sheet it is; a name that is new becomes a rater.", metavar="NAME")
-    ] = None
-    quiet: Quiet = False
-
-
-class ImportStudyRequest(Request, frozen=True, kw_only=True):
-    """Add ratings of tables and sheets."""
-
-    command = "study import"
-
-    study: Study
-    files: Annotated[tuple[Path, ...], argument("FILE…", "Tables and sheets of ratings.")]
-    prefer: Annotated[
-        Literal["file", "study"] | None,
-        option("Which score counts if the study and the file have different scores.", otherwise="refuse"),
-    ] = None
-    quiet: Quiet = False

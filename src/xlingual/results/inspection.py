@@ -21,8 +21,23 @@ from xlingual.results.values import (
     among,
 )
 
-KINDS = ("near-duplicate", "hub", "near", "nothing near", "other")
-POOL_KINDS = ("near-duplicate", "context", "hub", "own language", "near", "nothing near", "other")
+KIND_WORDS = {  # what happened in place of the answer
+    "near-duplicate": "found a near-duplicate of the answer",
+    "hub": "found a hub",
+    "near": "the answer was close behind",
+    "nothing near": "nothing was near",
+    "other": "found another text",
+}
+POOL_KIND_WORDS = {  # what ranked above an answer
+    "near-duplicate": "a near-duplicate of an answer",
+    "context": "another part of the same context",
+    "hub": "a hub",
+    "own language": "a wrong candidate in the question's language",
+    "near": "the answer was close behind",
+    "nothing near": "nothing was near",
+    "other": "another candidate",
+}
+KINDS, POOL_KINDS = tuple(KIND_WORDS), tuple(POOL_KIND_WORDS)
 
 
 class ShownText(Struct, frozen=True):

@@ -35,6 +35,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "regime_study": "xlingual.results.regime_study:RegimeStudy",
     "study": "xlingual.study.records:Study",
     "study_key": "xlingual.study.records:StudyKey",
+    "study_answers": "xlingual.study.records:Answers",
     "study_analysis": "xlingual.results.study:StudyAnalysis",
     "suite": "xlingual.results.suite:Suite",
     "step": "xlingual.results.step:Step",

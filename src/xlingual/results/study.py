@@ -15,7 +15,6 @@ from xlingual.results.values import (
     Level,
     Number,
     Share,
-    Size,
     Warnings,
     about,
     among,
@@ -23,7 +22,6 @@ from xlingual.results.values import (
 
 LEFT_OUT = "Pages that are not rated in full are left out"  # beginning of a warning of an analysis
 OF_PLANNED = "planned ratings are in"  # part of another warning
-NOT_REACHED = "not reached"  # beginning of the note of a look that is still to come
 
 
 class SystemScores(Struct, frozen=True):
@@ -94,37 +92,6 @@ class RaterAgreement(Struct, frozen=True):
     note: Annotated[str | None, about("Why there is no alpha.")] = None
 
 
-class InterimLook(Struct, frozen=True):
-    """An interim look at a study, with the level of its test."""
-
-    number: Annotated[Size, about("Its place among the looks.")]
-    fraction: Annotated[Amount, about("Share of the planned ratings.")]
-    spent: Annotated[Share, about("Error spent up to here.")]
-    level: Annotated[Share, about("p at which it tests.")]
-    stop: Annotated[bool, about("Whether the difference passes it.")]
-    note: Annotated[str | None, about("A remark on the look.")] = None
-
-    @property
-    def reached(self) -> bool:
-        """Whether there are ratings enough for it."""
-        return not (self.note or "").startswith(NOT_REACHED)
-
-
-class MoreNeeded(Struct, frozen=True):
-    """How much more rating would show a difference as large as the one seen."""
-
-    first: Annotated[str, about("A system.")]
-    second: Annotated[str, about("The other system.")]
-    queries: Annotated[
-        Size | None, about("Queries in all, with as many raters; null where no number would do.")
-    ]
-    raters: Annotated[
-        Size | None, about("Raters in all, on the same queries; null where no number would do.")
-    ]
-    power: Annotated[Share, about("Probability of finding the difference.")]
-    note: Annotated[str | None, about("Why there is no number.")] = None
-
-
 class WithBkr(Struct, frozen=True):
     """Whether raters and Backretrieval favour the same system on the same queries."""
 
@@ -170,12 +137,6 @@ class StudyAnalysis(FolderDocument, frozen=True, tag="xlingual/study_analysis/1"
     raters: Annotated[list[RaterScores], about("The raters.")]
     agreement: Annotated[RaterAgreement, about("How far raters agree.")]
     level: Annotated[Level, about("Level of the intervals.")]
-    looks: Annotated[list[InterimLook], about("Looks up to now; none where none was planned.")] = field(
-        default_factory=list
-    )
-    needed: Annotated[list[MoreNeeded], about("How much rating it takes, by pair.")] = field(
-        default_factory=list
-    )
     bkr: Annotated[list[WithBkr], about("People against BkR, by pair; none without images.")] = field(
         default_factory=list
     )

@@ -1,12 +1,11 @@
-"""The folder of a study. All of it can be moved; a server needs nothing in `secret/`.
+"""The folder of a study. All of it can be moved; sheets are made without `secret/`.
 
 Files:
     study.json            texts, pages and orders: what raters may see
     title.md              title and instructions, for the organiser to edit
     images/               images, by names drawn at random
-    ratings.sqlite        the answers of raters, and who they are (numbers and links)
+    answers/              the answers of raters, a file of JSON for each
     secret/key.json       which system made what; opened by the analysis alone
-    links.csv             a link for each rater, and the organiser's: to hand out
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from xlingual.results.document import read_record, remedy
 from xlingual.results.files import to_json
 from xlingual.study.records import BEST, MADE_BY, WORST, Study, StudyKey
 
-STUDY_FILE, TITLE_FILE, IMAGES, RATINGS = "study.json", "title.md", "images", "ratings.sqlite"
+STUDY_FILE, TITLE_FILE, IMAGES, ANSWERS = "study.json", "title.md", "images", "answers"
 SIDE = 1024  # pixels of the longer side of an image at the most
 _QUALITY = 85
-KEY_FILE, LINKS_FILE = "secret/key.json", "links.csv"
+KEY_FILE = "secret/key.json"
 _PUT_BACK = "put back the key that was written with the study"
 _TITLE_PAGE = """# {title}
 
@@ -42,15 +41,15 @@ Thank you for taking part. You will see {count} texts, one after the other. Belo
 
 - Judge each suggestion by itself: any number of them may be "{best}", or none.
 - Take what comes to mind first; there is no need to look anything up.
-- You can stop whenever you like and go on later with the same link.
+- You can stop whenever you like and go on later on the same device.
 """
 
 Record = TypeVar("Record", Study, StudyKey)
 
 
 def refuse_study_in(folder: str | Path) -> None:
-    """Raise InputError where a folder has a study, or ratings, already: nothing is ever written over them."""
-    for name in (STUDY_FILE, RATINGS):
+    """Raise InputError where a folder has a study, or answers, already: nothing is ever written over them."""
+    for name in (STUDY_FILE, ANSWERS):
         if (Path(folder) / name).exists():
             raise InputError(f"{folder} holds a study already ({name}): choose another folder with --out")
 
@@ -89,7 +88,7 @@ def read_study(folder: str | Path) -> Study:
 def read_key(folder: str | Path, study: Study) -> StudyKey:
     """Return which system made what; raise InputError where the key was changed or is another study's.
 
-    The analysis alone calls this; nothing that a server runs does.
+    The analysis alone calls this; sheets are made without it.
     """
     path = Path(folder) / KEY_FILE
     if path.exists():

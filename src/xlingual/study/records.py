@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct, field
@@ -12,12 +12,14 @@ from xlingual.results.document import Answer, Document
 from xlingual.results.values import Share, Size, Whole, about
 
 STUDY_SCHEMA, KEY_SCHEMA = "xlingual/study/1", "xlingual/study_key/1"
+ANSWERS_SCHEMA = "xlingual/study_answers/1"
 MADE_BY = "xlingual study new MANIFEST … --out STUDY"
 
 BEST, WORST = 1, 4  # scores: "very relevant" to "not relevant", as in the Backretrieval paper
 LABELS = ("Very relevant", "Relevant", "Hardly relevant", "Not relevant")
 
 Id: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-z]{1,40}$")]
+RaterName: TypeAlias = Annotated[str, Meta(pattern="^[0-9A-Za-z_-]{1,40}$")]  # also the name of a file
 Digest: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
@@ -57,9 +59,9 @@ class StudyPage(Struct, frozen=True):
 
 
 class Study(Document, frozen=True, tag=STUDY_SCHEMA):
-    """All that a server needs: texts and orders, and nothing that shows which system made a text.
+    """All that sheets need: texts and orders, and nothing that shows which system made a text.
 
-    `orders[i]` are the pages of the rater with number i, modulo their number. `key_digest` is the SHA-256 of
+    `orders[i]` are the pages of rater i + 1, modulo their number. `key_digest` is the SHA-256 of
     the key file, by which an analysis sees that it was not changed.
     """
 
@@ -71,7 +73,7 @@ class Study(Document, frozen=True, tag=STUDY_SCHEMA):
     source: Annotated[str, about("Language of the queries.")]
     target: Annotated[str, about("Language of the suggestions.")]
     queries: Annotated[tuple[Query, ...], about("Texts.")]
-    orders: Annotated[tuple[tuple[StudyPage, ...], ...], about("Pages of rater i, modulo their number.")]
+    orders: Annotated[tuple[tuple[StudyPage, ...], ...], about("Pages of rater i + 1, modulo their number.")]
     per_system: Annotated[Size, about("Suggestions of each system for each query.")]
     raters: Annotated[Size, about("How many were planned.")]
     seed: Annotated[Whole, about("Of the draw and of all orders.")]
@@ -80,6 +82,10 @@ class Study(Document, frozen=True, tag=STUDY_SCHEMA):
         tuple[str, ...], Meta(min_length=4, max_length=4), about("What the scores 1 to 4 are called.")
     ] = LABELS
     by: Annotated[str | None, about("Column that queries were stratified by; null: none.")] = None
+
+    def order_of(self, rater: int) -> tuple[StudyPage, ...]:
+        """Return the pages of a rater, counted from 1; after the last order they begin anew."""
+        return self.orders[(rater - 1) % len(self.orders)]
 
 
 class Credit(Struct, frozen=True):
@@ -94,7 +100,7 @@ class Credit(Struct, frozen=True):
 
 
 class StudyKey(Answer, frozen=True, tag=KEY_SCHEMA):
-    """Which system made what: the key file. A server never opens it.
+    """Which system made what: the key file. The analysis alone opens it.
 
     `credits` and `controls` go by the id of a suggestion; a control's value is the score that an attentive
     rater gives it, BEST or WORST. `bkr` is BkR of each query's nearest text, by system and query id.
@@ -126,14 +132,25 @@ class StudyKey(Answer, frozen=True, tag=KEY_SCHEMA):
     )
 
 
-@dataclass(frozen=True)
-class Rating:
-    """A rater's score of a suggestion; the last one given counts."""
+class Rating(Struct, frozen=True):
+    """A rater's score of a suggestion; of several the last one counts."""
 
-    rater: str  # a number or name that the organiser chose; nothing personal is asked for
-    query: str
-    suggestion: str
-    occasion: int
-    score: int  # BEST … WORST
-    at: str  # ISO 8601, UTC
-    seconds: float | None = None  # since the page was shown or the score before, where that is known
+    rater: Annotated[RaterName, about("Number of the rater's sheet; nothing personal is asked for.")]
+    query: Annotated[Id, about("Id of the query.")]
+    suggestion: Annotated[Id, about("Id of the suggestion.")]
+    occasion: Annotated[int, Meta(ge=0, le=1), about("1 where the query was asked again, else 0.")]
+    score: Annotated[int, Meta(ge=BEST, le=WORST), about("1 best, 4 worst.")]
+    at: Annotated[datetime, Meta(tz=True), about("When it was given.")]
+    seconds: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        about("Since the page was shown, or the score before it; null: not known."),
+    ] = None
+
+
+class Answers(Document, frozen=True, tag=ANSWERS_SCHEMA):
+    """Ratings of a study: what a sheet saves, and what `study collect` keeps of each rater."""
+
+    made_by = "a rater's sheet"
+
+    study: Annotated[Id, about("Id of the study.")]
+    ratings: Annotated[tuple[Rating, ...], about("The ratings, in any order.")]

@@ -1,93 +1,116 @@
-"""A sheet: one rater's pages as a single HTML file that needs no server and no network.
+"""Sheets: each rater's pages as a single HTML file that needs no server and no network.
 
-It holds the texts, the images (as data URLs) and this rater's order, and nothing that shows which
-system made a text.
-Answers are saved to a file by the browser, come back by loading that file, and go into the study by
-`xlingual study import`. The page's policy allows its own script and style alone, by their hashes.
+A sheet holds the texts, the images and its rater's order, and nothing that shows which system made a text.
+The browser keeps the answers, and saves them to a file that `xlingual study collect` reads.
 """
 
 from __future__ import annotations
 
-import re
-from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError
-from xlingual.files import atomic_file, make_folder
+from xlingual.errors import InputError, why
+from xlingual.files import regular_file
 from xlingual.languages import direction
 from xlingual.results.document import plain
-from xlingual.serving.single_file import json_in_html, source_digest
-from xlingual.study.database import Rater
-from xlingual.study.exchange import ANSWERS_SCHEMA
-from xlingual.study.folder import IMAGES
-from xlingual.study.records import Shown, Study
-from xlingual.study.server.title import read_title
-from xlingual.visible import visible_value
+from xlingual.study.folder import IMAGES, TITLE_FILE
+from xlingual.study.records import ANSWERS_SCHEMA, Shown, Study
+from xlingual.webpage import data_url, write_page
 
-_FILES = Path(__file__).parent / "sheet_files"
+_TEMPLATE = Path(__file__).parent / "page" / "sheet.html"
+_MOST_BYTES = 100_000  # of instructions
+_DEFAULT = "Choose for each suggestion how relevant it is to the query."
 
 
-def write_sheet(path: Path, folder: str | Path, study: Study, rater: Rater) -> None:
-    """Write the sheet of a rater of the study in `folder`; raise InputError where an image is missing."""
-    import jinja2
-    from markupsafe import Markup
+def write_sheets(folder: str | Path, study: Study, out: str | Path, raters: int | None = None) -> list[Path]:
+    """Write the sheets of raters 1 to `raters` (None: as many as were planned) into the folder `out`.
 
-    title = read_title(Path(folder), study.title)
-    style, script = ((_FILES / name).read_text(encoding="utf-8") for name in ("sheet.css", "sheet.js"))
-    template = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_FILES),
-        autoescape=True,
-        finalize=visible_value,
-        undefined=jinja2.StrictUndefined,
-    ).get_template("sheet.html")
-    page = template.render(
-        title=title.text,
-        instructions=Markup(title.html),  # of a renderer that lets no HTML through
-        labels=study.labels,
-        style=Markup(style),
-        script=Markup(script),
-        style_digest=source_digest(style),
-        script_digest=source_digest(script),
-        content=Markup(json_in_html(_content(Path(folder), study, rater))),  # "<" is escaped
-    )
-    make_folder(path.parent)
-    with atomic_file(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    The same study, title page and rater give the same sheet. Raises InputError where an image is missing or
+    the title page cannot be read.
+    """
+    title, images = read_title(Path(folder), study.title), _images(Path(folder), study)
+    paths = []
+    for rater in range(1, 1 + (study.raters if raters is None else raters)):
+        path = Path(out) / f"sheet-{rater}.html"
+        content = _content(study, rater, images)
+        write_page(path, _TEMPLATE, content, title=title.text, instructions=title.html, labels=study.labels)
+        paths.append(path)
+    return paths
 
 
-def _content(folder: Path, study: Study, rater: Rater) -> dict[str, Any]:
+def _content(study: Study, rater: int, images: dict[str, str]) -> dict[str, Any]:
     """Return what the page's script needs."""
-    texts = [one for query in study.queries for one in (query.shown, *query.suggestions)]
     return {
         "schema": ANSWERS_SCHEMA,
         "id": study.id,
-        "rater": rater.name,
-        "file": f"answers-{re.sub(r'[^0-9A-Za-z_-]+', '-', rater.name)}.json",
+        "rater": str(rater),
         "labels": study.labels,
-        "directions": {one.language: direction(one.language) for one in texts},
+        "directions": {text.language: direction(text.language) for text in _texts(study)},
         "queries": [
-            {"shown": plain(query.shown), "suggestions": plain(query.suggestions)} for query in study.queries
+            {"shown": plain(row.shown), "suggestions": plain(row.suggestions)} for row in study.queries
         ],
-        "pages": plain(study.orders[rater.number % len(study.orders)]),
-        "images": _images(folder, texts),
+        "pages": plain(study.order_of(rater)),
+        "images": images,
     }
 
 
-def _images(folder: Path, texts: Iterable[Shown]) -> dict[str, str]:
+def _texts(study: Study) -> Iterable[Shown]:
+    return (text for query in study.queries for text in (query.shown, *query.suggestions))
+
+
+def _images(folder: Path, study: Study) -> dict[str, str]:
     """Return the images of the texts as data URLs, by file name."""
-    found: dict[str, str] = {}
-    for one in texts:
-        if one.image is None or one.image in found:
-            continue
-        path = folder / IMAGES / one.image
+    urls: dict[str, str] = {}
+    for name in {text.image: None for text in _texts(study) if text.image is not None}:
+        path = folder / IMAGES / name
         try:
-            content = path.read_bytes()
+            urls[name] = data_url(path.suffix[1:].replace("jpg", "jpeg"), path.read_bytes())
         except OSError as error:
             raise InputError(
-                f"{path} cannot be read ({error.strerror}): put back the images of the study"
+                f"{path} cannot be read ({why(error)}): put back the images of the study"
             ) from error
-        kind = path.suffix[1:].replace("jpg", "jpeg")
-        found[one.image] = f"data:image/{kind};base64,{b64encode(content).decode('ascii')}"
-    return found
+    return urls
+
+
+@dataclass(frozen=True)
+class Title:
+    """The title in plain text, and the instructions as HTML (Markup) that is safe to show."""
+
+    text: str
+    html: str
+
+
+def read_title(folder: Path, title: str) -> Title:
+    """Return what `title.md` says: its first heading is the title, `title` where it has none.
+
+    The file is Markdown; HTML in it is shown as text, images are left out. Raises InputError where it is too
+    long, or not UTF-8.
+    """
+    path = folder / TITLE_FILE
+    if not path.exists():
+        return _rendered(_DEFAULT, title)
+    raw = regular_file(path, "the title page of a study").read_bytes()
+    if len(raw) > _MOST_BYTES:
+        raise InputError(
+            f"{path}: {len(raw)} bytes of instructions, at most {_MOST_BYTES} are shown: shorten it"
+        )
+    try:
+        return _rendered(raw.decode("utf-8-sig"), title)
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text: save it as UTF-8") from None
+
+
+def _rendered(markdown: str, title: str) -> Title:
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    reader = MarkdownIt("commonmark", {"html": False}).disable(["image", "html_block", "html_inline"])
+    tokens: Sequence[Any] = reader.parse(markdown)
+    if len(tokens) > 2 and tokens[0].tag == "h1":
+        words = [" " if token.type.endswith("break") else token.content for token in tokens[1].children or ()]
+        title, tokens = "".join(words).strip() or title, tokens[3:]
+    for link in (each for token in tokens for each in token.children or () if each.type == "link_open"):
+        link.attrSet("rel", "noopener noreferrer")
+    return Title(title, Markup(reader.renderer.render(tokens, reader.options, {})))

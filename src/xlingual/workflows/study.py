@@ -1,4 +1,4 @@
-"""A new blind study: from a manifest and two encoders or more to a folder that can be served to raters."""
+"""A new blind study: from a manifest and two encoders or more to a folder of texts, orders and a key."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from xlingual.requests.study import Layout, NewStudyRequest
 from xlingual.store import StoreLike, open_store
 from xlingual.study.design import Design, StudyPlan, check_plan, make_design
 from xlingual.study.folder import encoded_image, refuse_study_in, title_page, write_images, write_study
-from xlingual.study.links import ensure_links
 from xlingual.study.records import Study
 from xlingual.systems import ListSystem, RunsLike, SystemLike, joined
 from xlingual.systems import systems as systems_of
@@ -61,7 +60,7 @@ def new_study(
     progress: Progress | None = None,
     **columns: Unpack[DataOptions],
 ) -> Study:
-    """Draw queries, let each system suggest texts for them, and write the study and its links into `out`.
+    """Draw queries, let each system suggest texts for them, and write the study into `out`.
 
     The pool is every text of the target language, those of a query's own item too (the data of the
     Backretrieval paper had none such) unless `layout.exclude_own`.
@@ -120,9 +119,7 @@ def new_study(
     given |= {"text_encoders": systems, "runs": runs, "manifest": manifest.path or manifest}
     key = sign(key, NewStudyRequest, given, run=False)  # the study holds a digest of it
     write_images(out, images)
-    study = write_study(out, design.study, key, title_page(design.study))
-    ensure_links(Path(out), layout.raters)
-    return study
+    return write_study(out, design.study, key, title_page(design.study))
 
 
 def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> StudyPlan:

@@ -8,12 +8,12 @@ from runpy import run_path
 from types import SimpleNamespace
 
 import numpy as np
+from xlingual.study.analysis.looks import looks_of
+from xlingual.study.analysis.needed import Components
 
 from xlingual.results import Interval
 from xlingual.stats.krippendorff import coincidences, ordinal_alpha
 from xlingual.streams import stream
-from xlingual.study.analysis.looks import looks_of
-from xlingual.study.analysis.needed import Components
 from xlingual.study.analysis.pairs import pair_differences
 from xlingual.study.analysis.raters import agreement_of
 from xlingual.study.analysis.resampling import FEWEST_RATERS, resample

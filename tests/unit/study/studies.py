@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
+from xlingual.study.links import ensure_links
 
 from xlingual.study.folder import IMAGES, write_study
-from xlingual.study.links import ensure_links
 from xlingual.study.records import Credit, Query, Shown, Study, StudyKey, StudyPage
 
 TEXTS = {

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from xlingual.study.analysis.needed import Components, more_needed
 
 from xlingual.stats.power import power
 from xlingual.study.analysis import analyse
-from xlingual.study.analysis.needed import Components, more_needed
 from xlingual.study.analysis.with_bkr import mean_bkr, with_bkr
 
 rated = SimpleNamespace(**run_path(str(Path(__file__).with_name("rated.py"))))

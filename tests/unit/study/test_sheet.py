@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-
-from xlingual.errors import InputError
 from xlingual.study.database import Rater, Ratings
 from xlingual.study.exchange import import_ratings, read_ratings
+
+from xlingual.errors import InputError
 from xlingual.study.folder import IMAGES, TITLE_FILE
 from xlingual.study.records import Study
 from xlingual.study.sheet import write_sheet

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-
 import xlingual.serving as serving
+from xlingual.study.server.title import read_title, render
+
 from xlingual.errors import InputError
 from xlingual.report.colours import contrast
 from xlingual.study.folder import TITLE_FILE
-from xlingual.study.server.title import read_title, render
 
 STYLE = (Path(serving.__file__).parent / "static" / "shared.css").read_text(encoding="utf-8")
 

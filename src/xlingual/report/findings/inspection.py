@@ -10,7 +10,14 @@ from msgspec.structs import replace
 
 from xlingual.report import numbers
 from xlingual.report.blocks import Finding
-from xlingual.results.inspection import Condition, InspectedEncoder, Inspection, WeakSlice
+from xlingual.results.inspection import (
+    KIND_WORDS,
+    POOL_KIND_WORDS,
+    Condition,
+    InspectedEncoder,
+    Inspection,
+    WeakSlice,
+)
 from xlingual.tasks import TASKS
 
 MOST_NAMED = 3  # encoders that have a paragraph each; of more the best one has
@@ -37,13 +44,7 @@ PAIRS = Wording(
     "query",
     ("fails", "fail"),
     "What was retrieved instead of the answer",
-    {
-        "near-duplicate": "found a near-duplicate of the answer",
-        "hub": "found a hub",
-        "near": "the answer was close behind",
-        "nothing near": "nothing was near",
-        "other": "found another text",
-    },
+    KIND_WORDS,
     "the nearest of very many queries",
 )
 POOL = Wording(
@@ -51,15 +52,7 @@ POOL = Wording(
     "answer",
     ("is missed", "are missed"),
     "What ranked above them",
-    {
-        "near-duplicate": "a near-duplicate of an answer",
-        "context": "another part of the same context",
-        "hub": "a hub",
-        "own language": "a wrong candidate in the question's language",
-        "near": "the answer was close behind",
-        "nothing near": "nothing was near",
-        "other": "another candidate",
-    },
+    POOL_KIND_WORDS,
     "the nearest wrong candidate of very many questions",
 )
 

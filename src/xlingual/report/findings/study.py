@@ -29,14 +29,12 @@ def findings(analysis: StudyAnalysis) -> list[str]:
         lead, rest = _order(analysis), _shown_to_differ(pairs)
     found = [
         lead,
-        cautions.look(analysis),
         *rest,
         cautions.raters(analysis),
         cautions.agreement(analysis),
         _with_bkr(views.with_bkr(analysis)),
         cautions.flagged(analysis),
         cautions.unfinished(analysis),
-        cautions.needed(analysis),
     ]
     return [sentence for sentence in found if sentence]
 
@@ -77,8 +75,6 @@ def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
     much = f"{much}, {each} ({p})."
     if not open_(pair):
         return f"{_capital(who)} found {much}{_at_odds(pair)}{added}"
-    if cautions.held_back(analysis, pair) and cautions.early(analysis):
-        return f"So far {who} found {much}{added}"
     return f"{none} {much}{_at_odds(pair) or _NOT_EQUAL}{added}"
 
 

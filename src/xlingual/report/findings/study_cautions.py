@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from xlingual.report import words
 from xlingual.report.marking import marked, quoted
-from xlingual.report.numbers import counted, in_words, p_value, percent
-from xlingual.report.study_views import amount, by_pair
+from xlingual.report.numbers import counted, in_words
+from xlingual.report.study_views import amount
 from xlingual.results.comparison import NO_DIFFERENCE
-from xlingual.results.study import (
-    LEFT_OUT,
-    OF_PLANNED,
-    InterimLook,
-    PairDifference,
-    RaterAgreement,
-    StudyAnalysis,
-)
+from xlingual.results.study import LEFT_OUT, OF_PLANNED, PairDifference, RaterAgreement, StudyAnalysis
 
 FEW_RATERS = 5
 CLOSE, FAIR = 0.8, 0.667  # Krippendorff's customary limits: for firm conclusions, and for tentative ones
@@ -24,50 +17,6 @@ MOST_NAMED = 3
 def open_(pair: PairDifference) -> bool:
     """Tell whether a difference is not shown."""
     return pair.outcome == NO_DIFFERENCE
-
-
-def held_back(analysis: StudyAnalysis, pair: PairDifference) -> bool:
-    """Tell whether a difference would be shown, had the study not been looked at before."""
-    return bool(analysis.looks) and open_(pair) and pair.p_adjusted <= 1 - analysis.level
-
-
-def outcome(analysis: StudyAnalysis, pair: PairDifference) -> str:
-    """Return the outcome of a pair, which at a look before the end may not count yet."""
-    return "not shown at this look" if held_back(analysis, pair) else pair.outcome
-
-
-def early(analysis: StudyAnalysis) -> bool:
-    """Tell whether looks are still to come."""
-    last = _last_look(analysis)
-    return bool(analysis.looks) and (last is None or last.fraction < 1)
-
-
-def _last_look(analysis: StudyAnalysis) -> InterimLook | None:
-    """Return the look that is taken now."""
-    return max((one for one in analysis.looks if one.reached), key=lambda one: one.number, default=None)
-
-
-def look(analysis: StudyAnalysis) -> str:
-    """Return what the current look allows."""
-    last = _last_look(analysis)
-    if last is None:
-        none = "No planned look is reached yet, so no difference can be called found."
-        return none if analysis.looks else ""
-    one, ended = len(analysis.pairs) == 1, last.fraction >= 1
-    passes = next((each for each in analysis.looks if each.stop and each.reached), None)
-    if passes is not None and not all(map(open_, analysis.pairs)):
-        where = "here" if passes.number == last.number else f"at look {passes.number}"
-        found = (
-            f"{'the' if one else 'a'} difference passes {where}{'' if ended else ', so the study may stop'}"
-        )
-    else:
-        none = "the difference does not pass" if one else "no difference passes"
-        found = f"{none}: {'none is shown' if ended else 'go on as planned'}"
-    return (
-        f"This is look {last.number}, at {percent(last.fraction)} of the planned ratings. It tests at "
-        f"{p_value(last.level)}, so that all looks together find a difference where none is in at most "
-        f"{100 * (1 - analysis.level):g} % of studies; {found}."
-    )
 
 
 def raters(analysis: StudyAnalysis) -> str:
@@ -141,30 +90,6 @@ def unfinished(analysis: StudyAnalysis) -> str:
     else:
         parts += [one.partition(":")[0] for one in analysis.warnings if OF_PLANNED in one]
     left_out = [f" {quoted(one)}" for one in analysis.warnings if one.startswith(LEFT_OUT)]
-    luck = (
-        "; stopping at the first difference before the end finds too many differences by luck; planned "
-        "looks correct for this"
-    )
-    found = f"{' and '.join(parts)}{'' if analysis.looks else luck}.{''.join(left_out)}"
+    luck = "stopping at the first difference before the end finds too many differences by luck"
+    found = f"{' and '.join(parts)}; {luck}.{''.join(left_out)}"
     return f"The study is not finished: {found}" if parts else ""
-
-
-def needed(analysis: StudyAnalysis) -> str:
-    """Return how many more ratings would show the observed difference, where it is not shown yet."""
-    rows = [(row, pair) for row, pair in by_pair(analysis, analysis.needed) if open_(pair)]
-    if not rows:
-        return ""
-    row, pair = rows[0]
-    more = " The table below has the other pairs." if len(rows) > 1 else ""
-    large = "difference as large as the one seen"
-    if len(analysis.pairs) > 1:
-        large += f" between {marked(pair.first)} and {marked(pair.second)}"
-    options = []
-    if row.queries is not None:
-        options.append(f"from about {counted(row.queries, 'query', 'queries')} with as many raters")
-    if row.raters is not None:
-        options.append(f"from about {counted(row.raters, 'rater')} on the same queries")
-    if not options:
-        return f"No number of ratings can be named that would show a {large}{_why(row.note)}{more}"
-    found = f"would be found with a probability of {percent(row.power)} {' or '.join(options)}."
-    return f"A {large} {found}{more}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Block, Finding, Heading, Legend, Page, Prose, Section
+from xlingual.report.blocks import Block, Finding, Heading, Legend, Page, Section
 from xlingual.report.figures.study import people_against_bkr
 from xlingual.report.findings.study import findings
 from xlingual.report.findings.study_cautions import degree
@@ -17,7 +17,7 @@ from xlingual.results.study import StudyAnalysis
 TERMS = {
     "Blind": "Raters see a query and the suggestions of all systems mixed, in an order drawn for each "
     "rater. A suggestion that several systems make is shown once and counts for each of them. Which system "
-    "made what is kept in a file that the server never opens.",
+    "made what is kept in a file that only the analysis opens.",
     "Very relevant per query": "How many of a system's suggestions for a query got the best score, as a "
     "mean over queries and raters. The ratio of two systems is the sum of one over the sum of the other, on "
     "the same queries and by the same raters; its interval is taken on the logarithmic scale.",
@@ -82,21 +82,12 @@ def page(analysis: StudyAnalysis, *, title: str | None = None) -> Page:
 def _pairs(analysis: StudyAnalysis) -> list[Section]:
     if not analysis.pairs:
         return []
-    blocks = tables.pairs(analysis)
-    if analysis.needed:
-        blocks.append(tables.needed(analysis))
-    if analysis.looks:
-        about = (
-            "Each look spends a part of the error that the whole study may make. A difference counts when it "
-            "passes the level of its look."
-        )
-        blocks += [Heading("Looks"), Prose(about), tables.looks(analysis)]
     about = (
         f"How many times as many {best_label(analysis)} suggestions the first system has, on the same "
         "queries and by the same raters. The axis is logarithmic: twice as many lies as far from 1 as half "
         "as many."
     )
-    return [Section("Against each other", blocks, about)]
+    return [Section("Against each other", tables.pairs(analysis), about)]
 
 
 def _with_bkr(analysis: StudyAnalysis) -> list[Section]:

@@ -21,9 +21,9 @@ from xlingual.results.study import PairDifference, RaterScores, StudyAnalysis, S
 
 LOOKS = narrower(
     *("p", "p of scores", "win rate", "of all", "within a step", "repeats", "controls", "time of each"),
-    *("remark", "outcome", "power", "same direction", "won–even–lost", "score difference"),
+    *("remark", "outcome", "same direction", "won–even–lost", "score difference"),
 )
-IN_VERDICT = ("outcome", "remark", "same direction", "power")  # the verdict has them
+IN_VERDICT = ("outcome", "remark", "same direction")  # the verdict has them
 
 
 _IN_TERMINAL: dict[str, Any] = {"looks": LOOKS, "in_verdict": IN_VERDICT, "where": "both"}
@@ -103,7 +103,7 @@ def pairs(analysis: StudyAnalysis) -> list[Block]:
     ]
     if not all(map(axis.holds, interval_ends)):
         keys.append(Key("‹ ›: the interval goes on beyond the axis"))
-    rows = [_pair(analysis, pair, several) for pair in found]
+    rows = [_pair(pair, several) for pair in found]
     noted = [
         (pair.ratio, f"{against(pair.first, pair.second)}: {_note(pair)}")
         for pair in found
@@ -121,7 +121,7 @@ def _note(pair: PairDifference) -> str:
     return words.stop(quoted(pair.ratio_note or "no ratio can be given"))
 
 
-def _pair(analysis: StudyAnalysis, pair: PairDifference, several: bool) -> Row:
+def _pair(pair: PairDifference, several: bool) -> Row:
     names = against(pair.first, pair.second)
     value = Cell.by(lambda *_: views.ratio(pair), pair.ratio, pair.ratio_ci)
     tone = "level" if cautions.open_(pair) else "leader"
@@ -139,7 +139,7 @@ def _pair(analysis: StudyAnalysis, pair: PairDifference, several: bool) -> Row:
         Cell.by(lambda *_: win_rate, pair.win_rate, pair.win_ci),
         *(Cell.by(p_value, p) for p in (pair.p_permutation, pair.p_score)),
         *([Cell.by(p_value, pair.p_adjusted)] if several else []),
-        Cell(cautions.outcome(analysis, pair)),
+        Cell(pair.outcome),
     )
     return Row(cells, tone)
 
@@ -149,45 +149,6 @@ def _grid(title: str, rows: Sequence[dict[str, object]], *notes: str, **more: An
     heads, cells = list(rows[0]) if rows else [], [row.values() for row in rows]
     more |= {"words": ("remark", "same direction"), "notes": notes} | _IN_TERMINAL
     return Table.of_texts(title, heads, cells, **more).without_empty()
-
-
-def needed(analysis: StudyAnalysis) -> Table:
-    """Return how many ratings would show the observed differences."""
-    rows = [
-        {
-            "systems": against(pair.first, pair.second),
-            "queries": Cell.by(count, row.queries),
-            "raters": Cell.by(count, row.raters),
-            "power": Cell.by(percent, row.power),
-            "remark": row.note or "",
-        }
-        for row, pair in views.by_pair(analysis, analysis.needed)
-    ]
-    note = (
-        "Queries: with as many raters. Raters: on the same queries. Both in all, not in addition. The "
-        "difference seen is itself uncertain: read these as rough sizes."
-    )
-    return _grid("How much rating it takes", rows, note, data=True)
-
-
-def looks(analysis: StudyAnalysis) -> Table:
-    """Return the looks at the study."""
-    rows = [
-        {
-            "look": str(row.number),
-            "of the plan": Cell.by(percent, row.fraction),
-            "error spent": Cell.by(_error, row.spent),
-            "tests at": Cell.by(_error, row.level),
-            "passes": MISSING if not row.reached else "yes" if row.stop else "no",
-            "remark": row.note or "",
-        }
-        for row in sorted(analysis.looks, key=lambda row: row.number)
-    ]
-    return _grid("Looks", rows, titled=False)
-
-
-def _error(share: float) -> str:
-    return "<0.0001" if share < 0.0001 else f"{share:.4f}"
 
 
 def against_bkr(analysis: StudyAnalysis) -> Table:

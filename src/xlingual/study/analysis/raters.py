@@ -19,7 +19,8 @@ from xlingual.results.study import RaterAgreement, RaterScores
 from xlingual.stats.intervals import t_quantile
 from xlingual.stats.krippendorff import coincidences, ordinal_alpha
 from xlingual.streams import stream
-from xlingual.study.analysis.scores import Where, by_number
+from xlingual.study.analysis.scores import Where
+from xlingual.study.answers import by_number
 from xlingual.study.records import WORST, Rating, Study, StudyKey
 
 FEWEST_QUERIES = 5  # for an interval of agreement

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
+from xlingual.study.answers import by_number
 from xlingual.study.records import BEST, WORST, Rating, Study, StudyKey
 
 Bools: TypeAlias = NDArray[np.bool_]
@@ -57,8 +58,8 @@ def last_ratings(study: Study, key: StudyKey, ratings: Sequence[Rating]) -> dict
         )
     if not ratings:
         raise InputError(
-            f"the study {study.title!r} has no ratings yet: hand out the links (xlingual study serve STUDY), "
-            "and analyse when people have rated"
+            f"the study {study.title!r} has no ratings yet: hand out sheets (xlingual study sheets "
+            "STUDY), and collect what raters save (xlingual study collect STUDY FILE…)"
         )
     shown = {query.shown.id: {each.id for each in query.suggestions} for query in study.queries}
     found: dict[Where, Rating] = {}
@@ -66,7 +67,7 @@ def last_ratings(study: Study, key: StudyKey, ratings: Sequence[Rating]) -> dict
         if rating.suggestion not in shown.get(rating.query, ()):
             raise InputError(
                 f"a rating of rater {rating.rater} is of suggestion {rating.suggestion!r} to query "
-                f"{rating.query!r}, which the study does not have: import only ratings of this study"
+                f"{rating.query!r}, which the study does not have: collect only answers to this study"
             )
         if not BEST <= rating.score <= WORST:
             raise InputError(
@@ -133,8 +134,3 @@ def _credits(query: str, suggestions: Sequence[str], key: StudyKey) -> dict[str,
                 "incomplete; make it again with xlingual study new"
             )
     return found
-
-
-def by_number(rater: str) -> tuple[int, str]:
-    """Sort numbers as numbers, before names."""
-    return (int(rater), "") if rater.isdecimal() else (1 << 62, rater)

@@ -1,1 +1,0 @@
-"""Looking at results: a local server of pages, and a file of failures that needs none."""
