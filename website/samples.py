@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import json
 import random
 import shlex
@@ -81,7 +80,7 @@ SAMPLES = (
 STUDY = (
     f"study new {SCENES} --source en --target de --system {LSA.format(800)} --system chargram --queries 20 "
     "--per-system 3 --raters 3 --out study",
-    "study import study answers.csv",
+    "study collect study answers.json",
 )
 
 
@@ -130,14 +129,22 @@ def _study() -> None:
 
 
 def _answers() -> None:
-    """Write answers of three raters, which are drawn at random: nobody was asked."""
+    """Write answers of all raters, which are drawn at random: nobody was asked."""
     study = json.loads(Path("study/study.json").read_text("utf-8"))
     rng = random.Random(0)
-    with Path("answers.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(("rater", "query", "suggestion", "occasion", "score", "at", "seconds"))
-        for rater, order in enumerate(study["orders"], start=1):
-            for shown in order:
-                for one in shown["suggestions"]:
-                    answer = (shown["query"], one, shown.get("occasion", 0), rng.randint(1, 4))
-                    rows.writerow((rater, *answer, "2026-01-02T00:00:00Z", 4.5))
+    ratings = [
+        {
+            "rater": str(rater),
+            "query": page["query"],
+            "suggestion": suggestion,
+            "occasion": page.get("occasion", 0),
+            "score": rng.randint(1, 4),
+            "at": "2026-01-02T00:00:00Z",
+            "seconds": 4.5,
+        }
+        for rater, order in enumerate(study["orders"], start=1)
+        for page in order
+        for suggestion in page["suggestions"]
+    ]
+    answers = {"schema": "xlingual/study_answers/1", "study": study["id"], "ratings": ratings}
+    Path("answers.json").write_text(json.dumps(answers), encoding="utf-8")

@@ -37,7 +37,7 @@ def write_page(path: Path, template: Path, content: Mapping[str, Any], **values:
         f"style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'"
     )
     page = environment.get_template(template.name).render(
-        policy=policy,
+        policy=Markup(policy),
         style=Markup(style),
         script=Markup(script),
         content=Markup(json_in_html(content)),  # "<" is escaped

@@ -92,7 +92,7 @@ HELP = (
     "rerank score --help",
     "model show --help",
     "model export --help",
-    "study serve --help",
+    "study sheets --help",
 )
 
 

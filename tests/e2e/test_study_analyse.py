@@ -1,16 +1,16 @@
 """`xlingual study analyse` end to end: a study on disk, rated by three, and what it refuses."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
-from xlingual.study.database import Ratings
 
 from xlingual.results.study import StudyAnalysis
-from xlingual.study.folder import KEY_FILE, read_key, read_study, write_study
-from xlingual.study.records import Rating
+from xlingual.study.folder import ANSWERS, KEY_FILE, read_key, read_study, write_study
+from xlingual.study.records import Answers, Rating
 
 HERE = Path(__file__).parents[1] / "unit" / "study"
 rated = SimpleNamespace(**run_path(str(HERE / "rated.py")))
@@ -37,8 +37,8 @@ def folder(tmp_path, monkeypatch):
 
 def rate(folder, raters=("1", "2", "3"), **options):
     study, _ = rated.study_of(queries=12, per_system=3, raters=3, controls=4)
-    with Ratings(folder) as kept:
-        kept.add_all(rated.rate(study, better, raters=raters, **options))
+    ratings = rated.rate(study, better, raters=raters, **options)
+    Answers(study.id, tuple(ratings)).write(folder / ANSWERS / "all.json")
 
 
 def test_a_verdict_in_the_terminal_and_files(folder, xlingual, tmp_path):
@@ -68,16 +68,6 @@ def test_tables_for_other_programs(folder, xlingual):
     assert "| systems |" in xlingual("study", "analyse", "STUDY", "--format", "markdown", *FEW).out
 
 
-def test_looks(folder, xlingual):
-    rate(folder, raters=("1",))
-    outcome = xlingual("study", "analyse", "STUDY", "--json", "--looks", "0.33,1", *FEW)
-    looks = json.loads(outcome.out)["looks"]
-    assert [look["fraction"] for look in looks] == [0.33, 1.0]
-    assert looks[1]["note"] == "not reached: 72 of 216 ratings"
-    shown = xlingual("study", "analyse", "STUDY", "--looks", "0.33,1", *FEW)
-    assert "look 1" in " ".join(shown.out.split())
-
-
 def refused(outcome, *words):
     assert outcome.code == 2 and outcome.out == ""
     assert outcome.err.startswith("error: ") and outcome.err.count("\n") == 1
@@ -86,7 +76,7 @@ def refused(outcome, *words):
 
 
 def test_before_any_rating(folder, xlingual):
-    refused(xlingual("study", "analyse", "STUDY"), "no ratings yet", "xlingual study serve")
+    refused(xlingual("study", "analyse", "STUDY"), "no ratings yet", "xlingual study sheets")
 
 
 def test_a_key_that_was_changed(folder, xlingual):
@@ -106,9 +96,6 @@ def test_a_key_that_is_gone(folder, xlingual):
 def test_no_study_and_options_that_cannot_be_met(folder, xlingual):
     refused(xlingual("study", "analyse", "elsewhere"), "study.json is missing")
     refused(xlingual("study", "analyse", "STUDY", "--report"), "--out DIR")
-    refused(xlingual("study", "analyse", "STUDY", "--looks", "half"), "--looks 'half'", "0.5,1")
-    rate(folder)
-    refused(xlingual("study", "analyse", "STUDY", "--looks", "1,0.5"), "looks at 1, 0.5")
 
 
 def test_from_two_encoders_to_a_verdict(work, xlingual):
@@ -140,12 +127,14 @@ def test_from_two_encoders_to_a_verdict(work, xlingual):
         return 1 if any(credit.system == "good" for credit in key.credits[suggestion]) else 4
 
     given = [
-        Rating("1", page.query, one, page.occasion, score(one), f"2026-01-01T00:{place:02}:00Z", 2.0)
+        Rating(
+            "1", page.query, one, page.occasion, score(one), datetime(2026, 1, 1, 0, place, tzinfo=UTC), 2.0
+        )
         for place, page in enumerate(study.orders[0])
         for one in page.suggestions
     ]
-    with Ratings(work / "STUDY") as kept:
-        kept.add_all(given)
+    Answers(study.id, tuple(given)).write(work / "answers.json")
+    assert xlingual("study", "collect", "STUDY", "answers.json").code == 0
     outcome = xlingual("study", "analyse", "STUDY", "--json")
     found = json.loads(outcome.out)
     good, bad = found["systems"]

@@ -280,7 +280,7 @@ def validation() -> None:
 
 
 def study() -> None:
-    """`STUDY/`: a study on scenes/ that 1 and 2 rated; `answers-ann.json`: what ann's sheet saved."""
+    """`STUDY/`: a study on scenes/ that 1 and 2 rated; `answers-3.json`: what the third sheet saved."""
     scenes()
     _run(
         "study new scenes --split test --source en --target de --system old=lsa:?pairs=10&fit=scenes#train "
@@ -294,21 +294,16 @@ def study() -> None:
         for one in query["suggestions"]:
             systems = {credit["system"] for credit in key["credits"].get(one["id"], ())}
             scores, place = SCORES["new" if "new" in systems else "old"], int(rng.integers(8))
-            for rater in ("1", "2", "ann"):
+            for rater in ("1", "2", "3"):
                 seen = scores[min(7, max(0, place + int(rng.integers(-1, 2))))]
                 row = {"rater": rater, "query": query["shown"]["id"], "suggestion": one["id"], "occasion": 0}
-                rows.append(row | {"score": key["controls"].get(one["id"]) or seen, "at": "", "seconds": ""})
-    with Path("ratings.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(row for row in rows if row["rater"] != "ann")
-    _run("study import STUDY ratings.csv --quiet")
-    Path("ratings.csv").unlink()
-    own = [
-        row | {"at": "2026-01-01T00:00:00+00:00", "seconds": None} for row in rows if row["rater"] == "ann"
-    ]
-    answers = {"schema": "xlingual/study_answers/1", "study": asked["id"], "rater": "ann", "ratings": own}
-    Path("answers-ann.json").write_text(json.dumps(answers), encoding="utf-8")
+                score = key["controls"].get(one["id"]) or seen
+                rows.append(row | {"score": score, "at": "2026-01-01T00:00:00Z", "seconds": None})
+    for rater in ("1", "2", "3"):
+        ratings = [row for row in rows if row["rater"] == rater]
+        answers = {"schema": "xlingual/study_answers/1", "study": asked["id"], "ratings": ratings}
+        Path(f"answers-{rater}.json").write_text(json.dumps(answers), encoding="utf-8")
+    _run("study collect STUDY answers-1.json answers-2.json --quiet")
 
 
 def model(kind: str, name: str) -> Callable[[Callable[[str], Path]], None]:

@@ -6,8 +6,6 @@ from typing import Any
 
 from xlingual.results import Interval
 from xlingual.results.study import (
-    InterimLook,
-    MoreNeeded,
     PairDifference,
     RaterAgreement,
     RaterScores,
@@ -131,12 +129,10 @@ def many_raters() -> StudyAnalysis:
 
 
 def level() -> StudyAnalysis:
-    needed = [MoreNeeded("a", "b", 85, None, 0.8, "more raters alone would not do")]
     against = WithBkr("a", "b", "R@10", 0.05, ci(-0.1, 0.2), -0.1, ci(-0.5, 0.3), False)
     return analysis(
         systems=[system("a", 1.32, 2.5), system("b", 1.1, 2.6)],
         pairs=[level_pair("a", "b")],
-        needed=needed,
         bkr=[against],
         agreement=RaterAgreement(0.21, ci(-0.02, 0.4), 180),
     )
@@ -154,8 +150,7 @@ def three() -> StudyAnalysis:
         WithBkr("triplet", "triplet-xl", "R@10", 0.02, ci(-0.1, 0.14), 0.1, ci(-0.3, 0.5), False),
         WithBkr("labse", "triplet", "R@10", -0.28, ci(-0.4, -0.1), None, None, True, "BkR is constant"),
     ]
-    needed = [MoreNeeded("triplet", "triplet-xl", 140, 22, 0.8)]
-    return analysis(systems=[system(*name) for name in names], pairs=pairs, bkr=bkr, needed=needed)
+    return analysis(systems=[system(*name) for name in names], pairs=pairs, bkr=bkr)
 
 
 def zero(both: bool = False) -> StudyAnalysis:
@@ -175,16 +170,6 @@ def zero(both: bool = False) -> StudyAnalysis:
         ratio_note="0.5 was added to both sums",
     )
     return analysis(systems=systems, pairs=[added])
-
-
-def looking(*, stop: bool, last: bool = False) -> StudyAnalysis:
-    """Return a study at its second look, the last one or not, which a difference passes or not."""
-    second = InterimLook(2, 1.0 if last else 0.67, 0.05 if last else 0.0121, 0.0121, stop)
-    looks = [InterimLook(1, 0.33, 0.0002, 0.0002, False), second]
-    looks += [] if last else [InterimLook(3, 1.0, 0.05, 0.0463, False, "not reached: 96 of 180 ratings")]
-    short = rater("3", n_ratings=96, n_missing=84)
-    found = pair("a", "b") if stop else pair("a", "b", p_adjusted=0.03, outcome="no difference found")
-    return analysis(looks=looks, pairs=[found], n_queries=14, raters=[rater("1"), rater("2"), short])
 
 
 def hostile(name: str = "<b onclick=\"x\">é</b> & 'co'") -> StudyAnalysis:
@@ -209,8 +194,5 @@ ALL = {
     "three": three,
     "zero": zero,
     "none": lambda: zero(both=True),
-    "stops": lambda: looking(stop=True),
-    "goes on": lambda: looking(stop=False),
-    "ends": lambda: looking(stop=False, last=True),
     "hostile": hostile,
 }

@@ -27,7 +27,7 @@ from xlingual.report.shapes import Drawing, Shape
 from xlingual.report.study_views import better_first, ratio, signed, times, turned
 from xlingual.report.table import Row, Table
 from xlingual.results import Interval
-from xlingual.results.study import LEFT_OUT, OF_PLANNED, MoreNeeded, RaterAgreement, StudyAnalysis
+from xlingual.results.study import LEFT_OUT, OF_PLANNED, RaterAgreement, StudyAnalysis
 
 HERE = Path(__file__).parent
 
@@ -113,20 +113,10 @@ def test_agreement_in_words(alpha: float | None, low: float | None, words: str) 
     assert words in told(made.analysis(agreement=agreement))
 
 
-def test_no_difference_is_not_told_as_equal_and_says_what_it_takes() -> None:
+def test_no_difference_is_not_told_as_equal() -> None:
     text = told(made.level())
     assert text.startswith("No difference is shown between ‘a’ and ‘b’: people found 1.2 times [0.80, 1.9]")
     assert "does not mean that they are equal" in text
-    assert "with a probability of 80 % from about 85 queries with as many raters." in text
-    none = made.analysis(
-        pairs=[made.level_pair("a", "b")], needed=[MoreNeeded("b", "a", None, None, 0.8, "no effect")]
-    )
-    assert (
-        "No number of ratings can be named that would show a difference as large as the one seen: no effect."
-        in told(none)
-    )
-    shown_already = made.analysis(needed=[MoreNeeded("a", "b", 15, 2, 0.8)])
-    assert "probability" not in told(shown_already)
 
 
 def test_an_interval_at_odds_with_the_test_is_told() -> None:
@@ -162,7 +152,6 @@ def test_three_systems_are_ordered_and_told_apart() -> None:
         "(1.7 times [1.1, 2.9], p = 0.034). p is corrected for 3 pairs; intervals are not."
     )
     assert not_apart == "Not shown to differ: triplet-xl from triplet (1.2 times [0.80, 2.0], p = 0.310)."
-    assert "between triplet-xl and triplet" in told(made.three())
     firsts = [row.cells[0].marked for row in pair_rows(made.three())]
     assert firsts == ["triplet-xl against triplet", "triplet-xl against labse", "triplet against labse"]
     none = replace(made.three(), pairs=[made.level_pair(p.first, p.second) for p in made.three().pairs])
@@ -187,38 +176,14 @@ def test_zero_counts_have_their_reason() -> None:
     assert lead.endswith("No ratio can be given.")
 
 
-def test_looks_hold_back_what_they_do_not_pass() -> None:
-    stops, on, ends = (
-        made.looking(stop=True),
-        made.looking(stop=False),
-        made.looking(stop=False, last=True),
-    )
-    assert verdict(stops)[0].startswith("People found")
-    assert verdict(stops)[1].endswith("the difference passes here, so the study may stop.")
-    assert verdict(on)[0].startswith("So far people found")
-    assert "does not pass: go on as planned" in verdict(on)[1] and "tests at 0.012" in verdict(on)[1]
-    assert verdict(ends)[0].startswith("No difference is shown between ‘b’ and ‘a’")
-    for analysis in (on, ends):
-        assert pair_rows(analysis)[0].cells[-1].text == "not shown at this look"
-        assert "not shown at this look" in shown(analysis, 200)
-    assert pair_rows(stops)[0].cells[-1].text == "better"
-    before = [replace(look, note="not reached: 5 of 180 ratings") for look in on.looks]
-    assert "No planned look is reached yet" in verdict(replace(on, looks=before))[1]
-    later = replace(stops, looks=[replace(on.looks[0], stop=True), *on.looks[1:]])
-    assert verdict(later)[1].endswith("the difference passes at look 1, so the study may stop.")
-    several = replace(made.three(), looks=on.looks)
-    assert "a difference passes" not in verdict(several)[1] and "no difference passes" in verdict(several)[1]
-
-
 def test_an_unfinished_study_warns_of_stopping_early() -> None:
     text = told(made.analysis(n_queries=14, raters=[made.rater("1", n_missing=1), made.rater("2")]))
     assert "14 of 20 queries are rated and 1 rating that raters were asked for is missing" in text
     assert "stopping at the first difference" in text
-    assert "stopping at the first difference" not in told(made.looking(stop=False))
     assert "not finished" not in told(made.analysis())
     begun = f"{LEFT_OUT}: 1 of 8 begun, of raters 2."
     assert begun in told(made.analysis(raters=[made.rater("1", n_missing=1)], warnings=[begun]))
-    waiting = replace(made.analysis(), warnings=[f"100 of 300 {OF_PLANNED}: name the looks."])
+    waiting = replace(made.analysis(), warnings=[f"100 of 300 {OF_PLANNED}: who stops …"])
     assert "The study is not finished: 100 of 300 planned ratings are in; stopping at" in told(waiting)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import numpy as np
 
 from xlingual.study.analysis.scores import RatedPages
@@ -48,7 +50,7 @@ def rate(study, score, raters=("1",), skip=(), occasion=0, seconds=None):
                 at += 1
                 if (rater, each.id) not in skip and each.id not in skip:
                     value = int(score(rater, query.shown.id, each.id))
-                    time = f"2026-01-02T{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}Z"
+                    time = datetime(2026, 1, 2, tzinfo=UTC) + timedelta(seconds=at)
                     found.append(Rating(rater, query.shown.id, each.id, occasion, value, time, seconds))
     return found
 

@@ -8,8 +8,6 @@ from runpy import run_path
 from types import SimpleNamespace
 
 import numpy as np
-from xlingual.study.analysis.looks import looks_of
-from xlingual.study.analysis.needed import Components
 
 from xlingual.results import Interval
 from xlingual.stats.krippendorff import coincidences, ordinal_alpha
@@ -42,7 +40,6 @@ class Rates:
     score: float | None
     wins: float | None
     found: float  # tests that find a difference
-    promised: float  # mean power, as computed from each study for the true difference
 
 
 def rates(population: Population, simulations: int, seed: int, replicates: int = 199) -> Rates:
@@ -66,44 +63,17 @@ def rates(population: Population, simulations: int, seed: int, replicates: int =
             replicates=replicates,
         )
         shares = true_shares(p.ratio, p.share, kind, p.lean)
-        parts = Components.of((counts[..., 0] - counts[..., 1]) * seen, seen)
-        power = parts.power(5 * (shares[0] - shares[1]), p.queries, p.raters, 0.05)
         held = pair.ratio_ci is None or holds(pair.ratio_ci, shares[0] / shares[1])
         equal = (holds(pair.score_ci, 0.0), holds(pair.win_ci, 0.5))
-        rows.append((held, *equal, pair.outcome != "no difference found", power))
-    ratio, score, wins, found, promised = (float(v) for v in np.array(rows, dtype=float).mean(axis=0))
+        rows.append((held, *equal, pair.outcome != "no difference found"))
+    ratio, score, wins, found = (float(v) for v in np.array(rows, dtype=float).mean(axis=0))
     null = p.ratio == 1
-    return Rates(ratio, score if null else None, wins if null else None, found, promised)
+    return Rates(ratio, score if null else None, wins if null else None, found)
 
 
 def holds(interval: Interval, truth: float) -> bool:
     """Return whether an interval holds the truth."""
     return interval.low <= truth <= interval.high
-
-
-def error_of_looks(fractions: list[float], simulations: int, seed: int) -> tuple[float, float]:
-    """Return how often any look finds a difference of equal systems, with levels of looks and at 5 % each.
-
-    One rater, who goes through the queries.
-    """
-    rng = stream(seed, "simulated looks")
-    study = rated.study_of(queries=24, per_system=4, raters=1)
-    stopped, plain = [], []
-    for i in range(simulations):
-        counts = drawn(rng, 24, 1, most=4, base=0.4)
-
-        def score(rater, query, suggestion, counts=counts):
-            place = int(query[1:]), int("b" in suggestion)
-            return 1 if int(suggestion[-1]) < counts[(int(rater) - 1, *place)] else 3
-
-        ratings = last_ratings(*study, rated.rate(study[0], score, raters=("1",)))
-        options = {"level": 0.95, "seed": i, "replicates": 199}
-        looks = looks_of(*study, ratings, fractions, len(ratings), **options).rows
-        stopped.append(any(look.stop for look in looks))
-        parts = [dict(list(ratings.items())[: round(t * len(ratings))]) for t in fractions]
-        alone = [looks_of(*study, part, [1.0], len(part), **options).rows[0] for part in parts]
-        plain.append(any(look.stop for look in alone))
-    return float(np.mean(stopped)), float(np.mean(plain))
 
 
 def agreement_coverage(noise: float, simulations: int, seed: int) -> float:

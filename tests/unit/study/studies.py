@@ -7,9 +7,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec.structs import replace
-from xlingual.study.links import ensure_links
-
 from xlingual.study.folder import IMAGES, write_study
 from xlingual.study.records import Credit, Query, Shown, Study, StudyKey, StudyPage
 
@@ -23,16 +20,10 @@ TITLE = "# Which texts fit?\n\nYou see a *query* and some suggestions. Say how r
 
 
 class Made(NamedTuple):
-    """A study on disk, and its tokens."""
+    """A study on disk."""
 
     folder: Path
     study: Study
-    organiser: str
-    raters: tuple[str, ...]
-
-    def link(self, number: int = 0) -> str:
-        """Return the path of a rater's start page."""
-        return f"/r/{self.raters[number]}"
 
 
 def make_study(
@@ -45,17 +36,11 @@ def make_study(
     images=True,
     repeat=False,
     title=TITLE,
-    long_text=None,
 ) -> Made:
-    """Write a study with its links; images are small coloured squares.
-
-    `long_text` takes the place of every text.
-    """
+    """Write a study; images are small coloured squares."""
     shown = folder / IMAGES
     shown.mkdir(parents=True)
     asked = tuple(_query(shown, number, target, suggestions, images) for number in range(queries))
-    if long_text is not None:
-        asked = tuple(_saying(query, long_text) for query in asked)
     orders = tuple(_order(asked, shift, repeat) for shift in range(2))
     study = Study(
         "study00001", "A study", "2026-01-01T00:00:00+00:00", "en", target, asked, orders,
@@ -64,8 +49,7 @@ def make_study(
     ids = [one.id for query in asked for one in query.suggestions]
     credits = {name: (Credit("a" if place % 2 else "b", 1, 0.5),) for place, name in enumerate(ids)}
     study = write_study(folder, study, StudyKey("study00001", {"a": "A", "b": "B"}, credits), title)
-    links = ensure_links(folder, raters)
-    return Made(folder, study, links[0].path[3:], tuple(link.path[3:] for link in links[1:]))
+    return Made(folder, study)
 
 
 def _query(folder: Path, number: int, target: str, suggestions: int, images: bool) -> Query:
@@ -76,11 +60,6 @@ def _query(folder: Path, number: int, target: str, suggestions: int, images: boo
         text = TEXTS[target][(number + place) % 3] * (1 + place % 3)
         made.append(Shown(name, text, target, _image(folder, name, images)))
     return Query(shown, tuple(made))
-
-
-def _saying(query: Query, text: str) -> Query:
-    suggestions = tuple(replace(one, text=text) for one in query.suggestions)
-    return replace(query, shown=replace(query.shown, text=text), suggestions=suggestions)
 
 
 def _image(folder: Path, name: str, wanted: bool) -> str | None:

@@ -1,12 +1,12 @@
 """What an analysis refuses, in one line that says what to do."""
 
-from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from xlingual.errors import InputError
 from xlingual.study.analysis import analyse
@@ -67,11 +67,6 @@ def test_a_system_without_suggestions(study):
     refused("no suggestion of system 'a'", study[0], structs.replace(study[1], credits={}), ones(study))
 
 
-@pytest.mark.parametrize("looks", [[0.5, 0.4], [0.0, 1.0], [0.5, 1.5], [0.5], [0.3, 0.9]])
-def test_looks_that_do_not_rise_to_the_end(study, looks):
-    refused("expected fractions of the planned ratings", *study, ones(study), looks=looks)
-
-
-@pytest.mark.parametrize("options", [{"level": 1.0}, {"level": 0.0}, {"replicates": 0}, {"planned": 0}])
+@pytest.mark.parametrize("options", [{"level": 1.0}, {"level": 0.0}, {"replicates": 0}])
 def test_options_out_of_range(study, options):
     refused("expected", *study, ones(study), **options)

@@ -20,7 +20,6 @@ from xlingual.study.folder import (
     TITLE_FILE,
     read_key,
     read_study,
-    write_private,
     write_study,
 )
 from xlingual.study.records import KEY_SCHEMA, STUDY_SCHEMA, Study, StudyKey
@@ -49,9 +48,6 @@ def test_the_key_is_its_owners_alone(written: tuple[Path, Study, StudyKey]) -> N
     assert (folder / KEY_FILE).stat().st_mode & 0o777 == 0o600
     assert (folder / STUDY_FILE).stat().st_mode & 0o777 == 0o600
     assert (folder / KEY_FILE).parent.stat().st_mode & 0o777 == 0o700
-    write_private(folder / "links.csv", "who,path\n")
-    assert (folder / "links.csv").stat().st_mode & 0o777 == 0o600
-    assert (folder / "links.csv").read_text() == "who,path\n"
 
 
 def test_a_moved_folder_is_the_same_study(written: tuple[Path, Study, StudyKey], tmp_path: Path) -> None:
@@ -94,8 +90,8 @@ def test_a_folder_with_a_study_or_ratings_is_never_written_over(
     with pytest.raises(InputError, match=r"holds a study already \(study.json\): choose another"):
         write_study(folder, made.study, made.key, "")
     (folder / STUDY_FILE).unlink()
-    (folder / "ratings.sqlite").touch()
-    with pytest.raises(InputError, match=r"ratings\.sqlite"):
+    (folder / "answers").mkdir()
+    with pytest.raises(InputError, match="answers"):
         write_study(folder, made.study, made.key, "")
 
 

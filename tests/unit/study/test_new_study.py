@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +14,7 @@ from PIL import Image
 from xlingual import Manifest, backretrieval
 from xlingual.embed import TextVectors
 from xlingual.errors import DataWarning, InputError
-from xlingual.study.folder import LINKS_FILE, read_key, read_study
+from xlingual.study.folder import read_key, read_study
 from xlingual.workflows.study import Layout, new_study
 from xlingual.workflows.study_lists import candidates, draw_queries, nearest, proportional, strata_of
 
@@ -84,9 +83,6 @@ def test_what_is_written(made: Path) -> None:
     assert "You will see 12 texts" in (made / "title.md").read_text()
     images = {one.image for query in study.queries for one in (query.shown, *query.suggestions)}
     assert {path.name for path in (made / "images").iterdir()} == images
-    links = list(csv.DictReader((made / LINKS_FILE).read_text().splitlines()))
-    assert [link["who"] for link in links] == ["organiser", "1", "2", "3"]
-    assert (made / LINKS_FILE).stat().st_mode & 0o777 == 0o600
 
 
 def test_each_system_suggests_its_nearest_texts(made: Path) -> None:
