@@ -309,15 +309,15 @@ def study(folder: Path, data: Path, systems: Mapping[str, str], *options: str | 
 
 def study_analysis(folder: Path, ratings: Sequence[Mapping[str, Any]], *options: str | Path) -> Findings:
     """Rate a study (rater, query, suggestion, occasion, score) and analyse it."""
-    lines = ["rater,query,suggestion,occasion,score,at,seconds"]
-    lines += [
-        f"{rating['rater']},{rating['query']},{rating['suggestion']},{rating['occasion']},{rating['score']},"
-        "2026-01-02T00:00:00Z,4.5"
+    study = json.loads((folder / "study.json").read_text("utf-8"))["id"]
+    rows = [
+        {**rating, "rater": str(rating["rater"]), "at": "2026-01-02T00:00:00Z", "seconds": 4.5}
         for rating in ratings
     ]
-    answers = folder.with_suffix(".csv")
-    answers.write_text("\n".join(lines), encoding="utf-8")
-    code, _, err = command("study", "import", folder, answers)
+    content = {"schema": "xlingual/study_answers/1", "study": study, "ratings": rows}
+    answers = folder.with_suffix(".json")
+    answers.write_text(json.dumps(content), encoding="utf-8")
+    code, _, err = command("study", "collect", folder, answers)
     assert code == 0, err
     return printed("study", "analyse", folder, *options)
 

@@ -50,7 +50,7 @@ _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat 
 
 Examples: TypeAlias = Annotated[bool, option("Show texts as examples in the report.", run=True)]
 Neighbours: TypeAlias = Annotated[
-    bool, option("Store the ten nearest targets of each query, for inspect and browse.", run=True)
+    bool, option("Store the ten nearest targets of each query, for inspect.", run=True)
 ]
 CandidateText: TypeAlias = Annotated[
     str,
