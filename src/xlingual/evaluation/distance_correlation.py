@@ -25,7 +25,6 @@ from xlingual.embed import ImageIndex, TextVectors
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.estimates import Score
-from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import one_pass
@@ -79,7 +78,6 @@ def distance_correlation(
     progress: Progress | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
-    cluster: str = DECLARED,
     preset: str | None = None,
     **columns: Unpack[DataOptions],
 ) -> Results:
@@ -94,14 +92,12 @@ def distance_correlation(
     """
     options = Options(
         *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store)),
-        cluster=cluster,
         or_fewer=or_fewer,
         texts_per_item=texts_per_item,
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, roles=False)
     run.prepare(text_encoders)
     image_name, image_identity, images = run.images()
-    run.join_near_duplicates(images)
     drawn = [SamplePairs.of(task.sample) for task in run.tasks]
     ranks, measure = ImageRanks(images, run.tasks, drawn), DistanceCorrelation()
     numbers = Numbers(NAME, [measure], run.subjects, image_name)

@@ -12,6 +12,7 @@ from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    DECLARED_CLUSTERS,
     NEEDS_VECTORS,
     NO_CORRECTION,
     PAPER,
@@ -133,10 +134,9 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
     """Measure distance correlation: whether distances of texts agree with distances of their images."""
 
     command = "evaluate distance-correlation"
-    refused = NEEDS_VECTORS
+    refused = NEEDS_VECTORS | DECLARED_CLUSTERS
 
     images: ImageEncoding
-    cluster: Cluster = "declared"
     threads: Threads = field(default_factory=available_cores)
     output: EvaluationOutput
 
@@ -238,7 +238,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate retrieval"
-    refused = NO_CORRECTION
+    refused = NO_CORRECTION | DECLARED_CLUSTERS
     one_of = SYSTEMS
 
     pool: Pool
@@ -268,7 +268,6 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     ] = ("nDCG@10",)
     relevant_from: RelevantFrom = 1
     ties: Ties = "expected"
-    cluster: Cluster = "declared"
     ranking: Ranking
     trec: Trec = None
     trec_depth: TrecDepth = None
@@ -284,7 +283,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate image-sentence"
-    refused = NO_CORRECTION
+    refused = NO_CORRECTION | DECLARED_CLUSTERS
     one_of = SYSTEMS
 
     data: ManifestOptions
@@ -336,7 +335,6 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     skip_broken: SkipBroken = False
-    cluster: Cluster = "declared"
     ranking: Ranking
     trec: Trec = None
     trec_depth: TrecDepth = None

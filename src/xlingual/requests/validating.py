@@ -15,10 +15,10 @@ from xlingual.requests.ranking import Ranking
 from xlingual.requests.reading import checked, made
 from xlingual.requests.record import Request, argument, defaults, leaves, option, values
 from xlingual.requests.shared import (
+    DECLARED_CLUSTERS,
     NEEDS_VECTORS,
     NO_CORRECTION,
     PAPER,
-    Cluster,
     Highlight,
     ImageEncoding,
     Keeping,
@@ -44,7 +44,7 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
 
     command = "validate backretrieval"
     presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
-    refused = NEEDS_VECTORS | NO_CORRECTION
+    refused = NEEDS_VECTORS | NO_CORRECTION | DECLARED_CLUSTERS
 
     data: ManifestOptions
     text_encoders: TextEncoders
@@ -69,7 +69,6 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
             metavar="LEVELS",
         ),
     ] = None
-    cluster: Cluster = "declared"
     ranking: Ranking
     output: Output
     highlight: Highlight = ()

@@ -16,9 +16,6 @@ from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation import near_duplicates as room
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
-from xlingual.evaluation.distance_correlation import distance_correlation
-from xlingual.evaluation.image_sentence.evaluate import image_sentence
-from xlingual.evaluation.metric_validation.validate import validate_backretrieval
 from xlingual.evaluation.near_duplicates import near_duplicates
 from xlingual.ranking import UnitVectors
 from xlingual.signature import Signature
@@ -90,7 +87,7 @@ def partition(codes):
     return {frozenset(np.flatnonzero(codes == code).tolist()) for code in set(codes.tolist())}
 
 
-TASKS = (backretrieval, crosslingual_retrieval, distance_correlation)
+TASKS = (backretrieval, crosslingual_retrieval)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -102,9 +99,8 @@ def test_they_make_the_intervals_of_declared_lines_and_move_no_value(shop, task)
         assert a.value == b.value == c.value
         assert (c.ci.low, c.ci.high) == pytest.approx((b.ci.low, b.ci.high), abs=1e-12)
         assert c.ci.high - c.ci.low > a.ci.high - a.ci.low
-    if task is not distance_correlation:
-        names = [table["cluster"].to_pylist() for table in (declared.per_query, found.per_query)]
-        assert partition(names[0]) == partition(names[1])
+    names = [table["cluster"].to_pylist() for table in (declared.per_query, found.per_query)]
+    assert partition(names[0]) == partition(names[1])
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -251,32 +247,6 @@ def test_an_unknown_cluster_is_refused(shop):
         InputError, match=r"expected declared or near-duplicates.*Did you mean 'near-duplicates'"
     ):
         run(crosslingual_retrieval, *shop, cluster="near-duplicate")
-
-
-def test_image_sentence_and_validation_take_them_too(shop):
-    rows, vectors = shop
-    manifest = Manifest.from_rows(rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        common = {"text_encoders": {"t": Table(vectors)}, "image_encoders": Images(vectors), "store": None}
-        plain = image_sentence(manifest, measures=["R@3"], **common)
-        found = image_sentence(manifest, measures=["R@3"], cluster="near-duplicates", **common)
-        encoders = {name: Table(vectors + i, name) for i, name in enumerate("abc")}
-        validated = {
-            cluster: validate_backretrieval(
-                manifest, text_encoders=encoders, image_encoder=Images(vectors), measure="R@3", seeds=2,
-                pairs="en-de", store=None, cluster=cluster,
-            )
-            for cluster in ("declared", "near-duplicates")
-        }  # fmt: skip
-    assert len(near_warnings(plain)) == 1 and near_warnings(found) == []
-    assert len(partition(found.per_query.slice(0, 48)["cluster"].to_pylist())) == LINES
-    assert "clusters:near-duplicates" in found.entries[0].signature
-    assert "clusters" not in plain.entries[0].signature
-    assert found.entries[0].value == plain.entries[0].value
-    assert (
-        len(near_warnings(validated["declared"])) == 1 and near_warnings(validated["near-duplicates"]) == []
-    )
 
 
 def test_an_item_without_any_text_leaves_a_gap_that_does_no_harm():

@@ -38,7 +38,6 @@ from xlingual.evaluation.image_sentence.systems import (
     check_baselines,
     make_systems,
 )
-from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
 from xlingual.evaluation.rankings import Evaluated, Ranking
@@ -74,7 +73,6 @@ def image_sentence(
     ranker: Ranker | None = None,
     progress: Progress | None = None,
     store: StoreLike = "default",
-    cluster: str = DECLARED,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
     examples: bool = True,
@@ -101,8 +99,6 @@ def image_sentence(
         progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
-        cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
-            "near-duplicates" (these, and near-equal texts, and images by the first image encoder).
         trec: folder for runs and qrels, both ways.
         trec_depth: how many candidates of each query a run holds, None for all.
         examples: keep texts and thumbnails (hubs) in the results.
@@ -127,7 +123,6 @@ def image_sentence(
         skip_broken=skip_broken,
         store=open_store(store),
         given_ranker=ranker,
-        cluster=cluster,
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     run = ImageSentence(manifest, options, fold)
@@ -207,7 +202,6 @@ class ImageSentence(Run):
         if self._shown is None and self._first is not None:
             self._shown = self.images_of(self._first)[1]
         elif self._shown is None:
-            self._look_for_near_duplicates(None)
             with self.stage("pictures: read", "reading images"):
                 code = distinct_images(self.manifest, self.shown_rows)
             self._shown = ShownImages.of(self.manifest, code)
@@ -309,7 +303,6 @@ class ImageSentence(Run):
             "target": direction.subject.target,
             "data": self.manifest.digest[:12],
             "sample": "all#0" if self.fold is None else f"fold:{self.fold}#0",
-            **self.clusters(),
             **images_of_rows(self.manifest),
             "candidates": str(direction.pool),
         }
@@ -335,17 +328,8 @@ class ImageSentence(Run):
                     **self.storing(),
                 )
             self.few.keep(f"image encoder {system.image_name!r}", index.pool.vectors.raw)
-            if self.near is None:
-                self._look_for_near_duplicates(index)
             self._images[key] = index, ShownImages.of(self.manifest, index.code)
         return self._images[key]
-
-    def _look_for_near_duplicates(self, images: ImageIndex | None) -> None:
-        own = np.unique(np.concatenate([*self.captions.values(), self.shown_rows]))
-        with self.stage("near-duplicates", "looking for near-duplicates"):
-            self.manifest, self.near = with_near_duplicates(
-                self.manifest, own, list(self.captions), images, self.options.cluster
-            )
 
     def _texts(self, system: EncoderPair, name: str, encoder: Encoder) -> TextVectors:
         return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())

@@ -24,7 +24,6 @@ from xlingual.evaluation.metric_validation.degrade import NONE, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass, at_1
 from xlingual.evaluation.metric_validation.paired_samples import paired_samples
 from xlingual.evaluation.metric_validation.records import Assembly
-from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
@@ -62,7 +61,6 @@ def validate_backretrieval(
     progress: Progress | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
-    cluster: str = DECLARED,
     preset: str | None = None,
     **columns: Unpack[DataOptions],
 ) -> Validation:
@@ -96,7 +94,6 @@ def validate_backretrieval(
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
-        cluster: "declared" or "near-duplicates", as in `backretrieval`.
         preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
             given.
         InputError: data, specs or options are invalid; the text says what to do.
@@ -115,7 +112,6 @@ def validate_backretrieval(
         options = Options(
             *(named, sample_size, splits, drawn, seed, threads, progress, skip_broken),
             *(open_store(store), ranker),
-            cluster=cluster,
             or_fewer=or_fewer,
             texts_per_item=texts_per_item,
         )
@@ -130,7 +126,6 @@ def validate_backretrieval(
             )
         refuse_small_truth(matching, [recall])
         image_name, image_source, images = run.images()
-        run.join_near_duplicates(images)
         refuse_small_pools(images, run.tasks, [recall])
         found = ValidationPass(run, matching, images, recall, levels).run()
         families = {name: _family(pattern, name) for name in run.text_encoders}

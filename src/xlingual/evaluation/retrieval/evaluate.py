@@ -9,7 +9,6 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.runs.qrels import QrelsLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.choice import check_candidate_text
-from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.retrieval.judgements import (
     EXPECTED,
     answerable,
@@ -45,7 +44,6 @@ def retrieval(
     ranker: Ranker | None = None,
     progress: Progress | None = None,
     store: StoreLike = "default",
-    cluster: str = DECLARED,
     examples: bool = True,
 ) -> Results:
     """Evaluate text encoders and search engines by graded judgements of queries and candidates.
@@ -71,8 +69,6 @@ def retrieval(
         progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
-        cluster: what makes queries dependent: "declared" (the pool's clusters), or "near-duplicates"
-            (these, and near-equal queries of one language).
         examples: keep texts (hubs) in the results.
 
     Raises:
@@ -101,7 +97,6 @@ def retrieval(
         progress=progress,
         store=open_store(store),
         given_ranker=ranker,
-        cluster=cluster,
     )
     pool = answerable(pool, relevant_from, ties)
     run = RetrievalRun(pool, relevant_from, ties, candidate_text, options, examples=examples)

@@ -83,8 +83,8 @@ class Judgements:
         return lines
 
 
-def judgements_of(pool: MultilingualPool, cluster: Ints, least: int) -> Judgements:
-    """Return the judgements of a pool; `cluster` is of each question."""
+def judgements_of(pool: MultilingualPool, least: int) -> Judgements:
+    """Return the judgements of a pool."""
     q, tags = pool.questions, [pool.languages[code] for code in pool.questions.language]
     number = {key: i for i, key in enumerate(dict.fromkeys(q.key))}
     alone = len(pool.languages) == 1
@@ -92,7 +92,7 @@ def judgements_of(pool: MultilingualPool, cluster: Ints, least: int) -> Judgemen
         [own if alone else f"{tag}/{own}" for tag, own in zip(tags, q.ids, strict=True)],
         np.array([number[key] for key in q.key], dtype=np.int64),
         list(number),
-        cluster,
+        pool.questions.cluster,
         {"language": [*tags]},
     )
     query, candidate, grade = pool.judged

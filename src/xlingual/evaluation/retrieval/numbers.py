@@ -130,7 +130,6 @@ class RetrievalNumbers:
             **languages,
             **self.judgements.conditions,
             "sample": "all#0",
-            **self.run.clusters(),
             **self.conditions,
         }
         own = self.run.system(system, self.subject.place, self.ties)

@@ -19,7 +19,6 @@ from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
 from xlingual.evaluation.multilingual_pool.lists import described, first_places
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import members_of
-from xlingual.evaluation.near_duplicates import near_questions
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
@@ -71,10 +70,7 @@ class RetrievalRun(Run):
 
     def results(self, measures: Sequence[RetrievalMeasure]) -> Results:
         """Return the results of all systems."""
-        with self.stage("near-duplicates", "looking for near-duplicates"):
-            self.near = near_questions(self.pool.questions, self.options.cluster)
-        cluster = (self.near.clusters or self.pool.questions).cluster
-        judgements = judgements_of(self.pool, cluster, self.least)
+        judgements = judgements_of(self.pool, self.least)
         text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
         numbers = RetrievalNumbers(self, judgements, measures, self.ties, text)
         table = HubTable(NAME, self.examples)
