@@ -421,7 +421,8 @@ def ikea_samples(bench: Bench) -> Findings:
     splits, parts = bench.data / "ikea" / "embeddings" / "splits.npz", {}
     for task in ("backretrieval", "crosslingual-retrieval", "distance-correlation"):
         for cluster in ("declared", "near-duplicates")[: 1 if task == "distance-correlation" else 2]:
-            parts[f"{task}.{cluster}"] = bench.ikea(task, splits=splits, cluster=cluster)
+            options = {} if task == "distance-correlation" else {"cluster": cluster}
+            parts[f"{task}.{cluster}"] = bench.ikea(task, splits=splits, **options)
     return Findings([row for row in together(parts).rows if row.seed == "mean"])
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import local
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -21,23 +21,18 @@ from xlingual.data.manifest import ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.samples import Sample
 from xlingual.data.taking import takes_data
-from xlingual.embed import ImageIndex, TextVectors
+from xlingual.embed import ImageIndex
 from xlingual.encoders import EncoderLike
-from xlingual.errors import InputError
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import one_pass
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
-from xlingual.forms import TokenVectors
 from xlingual.measures import DistanceCorrelation
 from xlingual.ragged import sums
 from xlingual.ranking import (
     UNIT,
     Cosine,
-    SparseRows,
-    SparseScores,
-    TextRows,
     UnitVectors,
     one_library_thread,
 )
@@ -56,7 +51,7 @@ _ROWS = 2048  # of a union computed at a time
 _CACHED_ROWS = 64  # of these rounded at a time: they stay in the cache
 KEPT_BYTES = 1 << 29  # ranked image distances kept for the next encoder
 
-Unit = Callable[[Ints], TextRows]  # the vectors of some codes (text rows, images)
+Unit = Callable[[Ints], Any]  # the dense vectors of some codes (text rows, images)
 
 
 @takes_data()
@@ -103,10 +98,6 @@ def distance_correlation(
     numbers = Numbers(NAME, [measure], run.subjects, image_name)
     for name in run.text_encoders:
         vectors = run.without_role(name)
-        if reason := without_distance(vectors):
-            raise InputError(
-                f"text encoder {name!r} has no {measure.name}: {reason}; leave it out, or use backretrieval"
-            )
         report = run.progress(f"correlating distances: {name}")
         for chosen in by_pair(run.tasks).values():
             with run.stage("correlate"), one_library_thread():
@@ -156,22 +147,6 @@ class SamplePairs:
         return f"from {len(self):,} of {self.shape[0] * self.shape[1]:,} pairs, standard error {error:.4f}"
 
 
-def without_distance(vectors: TextVectors) -> str | None:
-    """Return why two texts have no distance, None where they have one."""
-    if isinstance(vectors.vectors, TokenVectors):
-        return "MaxSim is no distance of two texts: it depends on which of them is the query"
-    return None
-
-
-def cosine(first: TextRows, second: TextRows) -> Cosine | SparseScores:
-    """Return the cosine similarity of dense rows, or of sparse ones, however these are ranked."""
-    if isinstance(first, SparseRows) and isinstance(second, SparseRows):
-        return SparseScores(first, second, cosine=True)
-    if isinstance(first, UnitVectors) and isinstance(second, UnitVectors):
-        return Cosine(first, second)
-    raise TypeError("token vectors have no cosine: ask `without_distance` first")
-
-
 class RankedTables:
     """The ranked cosines of several samples, made on demand; `sides` are codes that `unit` takes."""
 
@@ -186,7 +161,7 @@ class RankedTables:
 
     def _union(self) -> np.ndarray:
         """Return the keys of all sources and targets, int32 [sources, targets]: |cosine| ≤ 1 fits."""
-        similarity = cosine(self.unit(self._sources), self.unit(self._targets))
+        similarity = Cosine(self.unit(self._sources), self.unit(self._targets))
         keys = np.empty(similarity.shape, dtype=np.int32)
         for rows in np.split(np.arange(len(keys)), range(_ROWS, len(keys), _ROWS)):
             for columns, block in similarity.blocks(rows, np.arange(len(self._targets))):
@@ -209,7 +184,7 @@ class RankedTables:
         if self._keys is not None:
             rows, columns = np.searchsorted(self._sources, source), np.searchsorted(self._targets, target)
             return RankedTable.within(self._keys, rows, columns, self._room())
-        similarity, drawn = cosine(self.unit(source), self.unit(target)), self.pairs[number].drawn
+        similarity, drawn = Cosine(self.unit(source), self.unit(target)), self.pairs[number].drawn
         if drawn is not None:
             return RankedTable.of(similarity.exact(*drawn))
         block = similarity.block(np.arange(len(source)), np.arange(len(target)))

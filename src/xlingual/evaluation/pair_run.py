@@ -177,7 +177,7 @@ class PairRun(Run):
         takes_lists: bool = False,
     ) -> None:
         super().__init__(task, options)
-        self.takes_lists = takes_lists  # whether systems without vectors are evaluated too
+        self.takes_lists = takes_lists  # or sparse and token vectors
         self.roles = roles  # whether sources are queries and targets candidates, or all texts alike
         self.manifest, self.matching, self._image_spec = manifest, matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
@@ -259,11 +259,12 @@ class PairRun(Run):
 
     def sides_of(self, name: str, encoder: Encoder) -> TextSides:
         """Return an encoder's vectors of sources as queries and of targets as candidates."""
-        return embed_roles(self.manifest, name, encoder, *self.sides, **self.embedding(), any_form=True)
+        more: Any = {**self.embedding(), "any_form": self.takes_lists}
+        return embed_roles(self.manifest, name, encoder, *self.sides, **more)
 
     def all_of(self, name: str, encoder: Encoder, count_cut: bool = True) -> TextVectors:
         """Return an encoder's vectors of all texts alike."""
-        more: Any = {**self.embedding(), "any_form": True, "count_cut": count_cut}
+        more: Any = {**self.embedding(), "any_form": self.takes_lists, "count_cut": count_cut}
         return embed_texts(self.manifest, name, encoder, self.rows, **more)
 
     def without_role(self, name: str, known: TextSides | None = None) -> TextVectors:

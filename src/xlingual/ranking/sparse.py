@@ -69,14 +69,14 @@ class SparseScores:
     of the keys, holds the rounding of two scores, of the float32 limit that one of them becomes, and of keys.
     """
 
-    def __init__(self, queries: SparseRows, candidates: SparseRows, *, cosine: bool | None = None) -> None:
+    def __init__(self, queries: SparseRows, candidates: SparseRows) -> None:
         if queries.dim != candidates.dim:
             raise InputError(
                 f"queries have {queries.dim} dimensions and candidates {candidates.dim}: both must come from "
                 "one encoder"
             )
         self.queries, self.candidates = queries, candidates
-        self.cosine = queries.raw.compared_by == COSINE if cosine is None else cosine
+        self.cosine = queries.raw.compared_by == COSINE
         self.screened = self.decided = 0
         self._turned: dict[tuple[int, int], Any] = {}  # candidates as columns, by block
         self._lock = Lock()

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import product
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from xlingual.evaluation.distance_correlation import (
     RankedTables,
     SamplePairs,
     correlation,
-    without_distance,
 )
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.metric_validation.degrade import Weakened, Weakening, neighbours_kept
@@ -104,9 +102,7 @@ class ValidationPass:
             for name, vectors in self._run.encoded():
                 nearest[name], matches = self._texts(name, vectors)
                 self._enter_truth(name, matches)
-                alike = vectors.queries
-                if not without_distance(alike):  # a correlation of distances has no queries
-                    alike = self._run.without_role(name, vectors)
+                alike = self._run.without_role(name, vectors)  # a correlation of distances has no queries
                 self._correlate(name, alike, first)
                 if later:
                     kept[name] = alike
@@ -172,10 +168,6 @@ class ValidationPass:
     def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
         """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""
         run = self._run
-        if reason := without_distance(vectors):
-            for level, number in product(self.levels, chunk):
-                self.measured.correlations[level, name, number] = Correlation(None, reason)
-            return
         report = run.progress(f"correlating distances: {name}")
         with run.stage("correlate"), one_library_thread():
             self._prepare(chunk)
