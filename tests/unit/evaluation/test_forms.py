@@ -225,16 +225,6 @@ def test_what_a_command_cannot_do_with_them_is_one_line(manifest, tmp_path):
             distance_correlation(with_images, text_encoders={"x": Table(form)}, **options)
 
 
-class Dense:
-    identity = "dense"
-
-    def __init__(self, table):
-        self.table = table
-
-    def encode(self, batch):
-        return self.table.encode(batch).matrix.toarray()
-
-
 def test_functions_give_them_too_and_encoders_on_top_refuse_them(manifest, tmp_path):
     from xlingual.encoders import text_encoders
 
