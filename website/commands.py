@@ -16,7 +16,7 @@ FOLDER = "reference/commands"
 # the verbs in the order of a user's work; a verb that is in no group is an error
 GROUPS = {
     "Evaluate": "demo data embed store encoders evaluate validate inspect nearest report init run",
-    "Decide": "compare gate plan history leaderboard study show verify cite export",
+    "Decide": "compare gate plan history leaderboard study verify export",
     "Improve": "repair compress train model casestudy rerank",
 }
 

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from tempfile import NamedTemporaryFile
 
 from xlingual.errors import InputError, listed, why
+from xlingual.permission import refuse_file
 
 _PLACE = re.compile(r"[._-]*\{\w+\}")  # such as {source} in a file's name
 _KINDS = (
@@ -53,6 +54,7 @@ def regular_file(path: str | Path, what: str) -> Path:
     `what` names the file's part in the sentence: "the manifest", "the image of row 3".
     """
     path = Path(path)
+    refuse_file(path)
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as error:

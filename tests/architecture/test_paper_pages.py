@@ -175,15 +175,6 @@ def test_the_index_names_every_page():
     assert {page.name for page in OF_PAPERS} - {"README.md"} <= index
 
 
-def test_claims_of_the_index_are_claims_of_the_results():
-    results = (FOLDER.parent / "results" / "README.md").read_text("utf-8").splitlines()
-    claims = [
-        line for line in (FOLDER / "README.md").read_text("utf-8").splitlines() if line[:9] == "xlingual:"
-    ]
-    assert claims
-    assert set(claims) <= set(results)
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -413,12 +413,10 @@ def test_one_page_over_pools_and_manifests_with_several_tasks(suite: Any, xlingu
 
 def test_a_step_is_shown_and_verified_as_its_command_would_be(suite: Any, xlingual: Any) -> None:
     assert suite(SUITE).code == 0
-    assert json.loads(xlingual("show", "kept/scenes/bkr", "--json").out)["schema"] == "xlingual/results/1"
     for options in ((), ("--sample", "5"), ("--inputs-only",)):
         done = xlingual("verify", "kept/scenes/bkr", *options)
         assert done.code == 0, done.out + done.err
         assert "step.json" not in done.out
-    assert "xlingual run suite.toml" in xlingual("show", "kept").out
     assert xlingual("verify", "kept").code == 0  # every step of it
 
 

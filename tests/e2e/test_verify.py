@@ -1,4 +1,4 @@
-"""`xlingual verify` finds all kinds of tampering, and none where nothing changed; `cite` makes claims."""
+"""`xlingual verify` finds all kinds of tampering, and none where nothing changed."""
 
 from __future__ import annotations
 
@@ -170,12 +170,6 @@ def test_nothing_is_found_where_nothing_changed(xlingual: Any, work: Path, asked
     assert list(Path("deep").iterdir()) == [Path("deep/r")]  # nothing is left behind
 
 
-def test_it_is_found_from_any_folder(result: Any, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("elsewhere").mkdir()
-    monkeypatch.chdir("elsewhere")
-    assert result("verify", str(work / "r"), "--inputs-only").code == 0
-
-
 def test_what_is_missing_is_named(result: Any, work: Path) -> None:
     Path("v/bad.de.npy").unlink()
     done = result("verify", "r")
@@ -201,32 +195,8 @@ def test_a_suite_is_verified_step_by_step(result: Any, work: Path) -> None:
     assert done.code == 0 and [(one["path"], one["outcome"]) for one in files] == [
         (one, "equal") for one in steps
     ]
-    one = result("verify", "kept/s/xlr", "--sample", "10")  # step.json beside it is no result
-    assert one.code == 0 and one.out.count("EQUAL") == 1, one.out
-    assert "is a step" not in result("show", "kept/s/xlr").out
-    assert result("verify", "kept", "--sample", "10").code == 0
-    shutil.rmtree("kept/s/xlr/gates")
-    done = result("verify", "kept")
-    assert done.code == 3 and "EQUAL" in done.out and "MISSING" in done.out
     one_byte("v/good.de.npy")
     assert result("verify", "kept").code == 1
-
-
-def test_a_suite_that_writes_beside_its_folder_is_verified_from_anywhere(
-    result: Any, work: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("plans").mkdir()
-    Path("a-plan").mkdir()  # comes first and has none of the inputs
-    Path("plans/suite.toml").write_text(
-        'out = "../kept"\n[encoders]\ngood = "../v/good.{lang}.npy"\n'
-        '[data.s]\nmanifest = "../s"\npairs = "en-de"\n[tasks.xlr]\n'
-    )
-    assert result("run", "plans/suite.toml", "--set", "threads=1").code == 0
-    kept = Path("kept").absolute()
-    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert result("verify", str(kept)).code == 0
-    claim = result("cite", str(kept / "s/xlr")).out.splitlines()[0]
-    assert result("verify", claim, "--in", str(kept)).code == 0
 
 
 def test_files_alone(result: Any, work: Path) -> None:
@@ -234,25 +204,13 @@ def test_files_alone(result: Any, work: Path) -> None:
     assert done.code == 0 and done.out.strip().startswith("UNCHANGED") and "Nothing was computed" in done.out
     edited(lambda content: first(content).update(value=0.5))
     assert result("verify", "r", "--inputs-only").code == 0  # a number is no input
-    refused(result("verify", "r", "--inputs-only", "--sample", "5"), "give one of them")
-
-
-def test_a_sample_of_queries(result: Any, work: Path) -> None:
-    assert result("compare", "r", "--out", "c", "--quiet").code == 0
-    refused(result("verify", "c", "--sample", "3"), "--sample is for exact results of backretrieval")
-    done = result("verify", "r", "--sample", "10", "--json")
-    found = json.loads(done.out)
-    # 2 encoders × 2 pairs × 10 queries, and as many means
-    assert (done.code, found["outcome"], found["n_compared"], found["sample"]) == (0, "equal", 44, 10)
-    edited(lambda content: first(content).update(value=first(content)["value"] - 0.01))
-    done = result("verify", "r", "--sample", "10")
-    assert done.code == 1 and "mean of the queries" in done.out
-    assert result(*BKR, *TWO, "--text-encoder", "chargram", "--out", "b", "--quiet").code == 0
-    done = result("verify", "b", "--sample", "10")  # chargram weighs letters by all texts
-    assert done.code == 0 and "Chargram cannot be verified by a sample" in " ".join(done.out.split())
 
 
 def test_results_that_are_derived_from_results(result: Any, work: Path) -> None:
+    assert result("inspect", "r", "--out", "i", "--quiet").code == 0
+    assert result("inspect", "r", "--no-examples", "--out", "bare", "--quiet").code == 0
+    for folder in ("i", "bare"):
+        assert "EQUAL" in result("verify", folder).out
     assert result("compare", "r", "--out", "c", "--quiet").code == 0
     assert result("gate", "r#good", "r#poor", "--margin", "0.01", "--out", "g", "--quiet").code == 0
     for folder in "cg":
@@ -261,36 +219,6 @@ def test_results_that_are_derived_from_results(result: Any, work: Path) -> None:
     for folder in "cg":
         done = result("verify", folder)
         assert done.code == 1 and "Changed: r/results.json." in done.out
-
-
-def test_a_claim_is_true_or_not(result: Any, work: Path) -> None:
-    lines = result("cite", "r").out.splitlines()
-    assert len(lines) == 2 and "|good|mean of 2 pairs|" in lines[0]
-    assert lines[0].startswith("xlingual:xlr|R@10=")
-    for line in lines:
-        done = result("verify", line, "--inputs-only")
-        assert done.code == 0 and "The claim agrees with the result." in done.out
-    assert result("verify", lines[0], "--in", "r").code == 0
-    digits = lines[0].partition("=")[2].partition("[")[0]
-    other = lines[0].replace(f"={digits}[", "=.123[")
-    done = result("verify", other)
-    said = " ".join(done.out.split())
-    assert done.code == 1 and "the claim differs from" in said and f"is {digits}, not .123" in said
-    for change in (("|poor|", "|good|"), ("mean of 2 pairs", "en-es"), ("conventions 4", "conventions 3")):
-        assert result("verify", lines[1].replace(*change)).code == 1
-    digest = lines[0].rpartition("|")[2]
-    unknown = result("verify", lines[0].replace(digest, "0" * 16))
-    assert unknown.code == 3 and "has the digest 0000000000000000" in " ".join(unknown.out.split())
-    refused(result("verify", "xlingual:xlr|R@10"), "is no claim")
-    refused(result("verify", lines[0], "--in", "none"), "--in none is no folder")
-
-
-def test_claims_of_pairs_and_measures(result: Any, work: Path) -> None:
-    (line,) = result("cite", "r", "--pair", "en-de", "--encoder", "poor").out.splitlines()
-    assert "|poor|en-de|" in line and result("verify", line, "--inputs-only").code == 0
-    refused(result("cite", "r", "--measure", "AP"), "no such number", "measures R@10", "pairs")
-    refused(result("cite", "r", "--encoder", "x"), "encoders good, poor")
-    refused(result("cite", "s"), "results.json is missing")
 
 
 def test_data_in_memory_cannot_be_read_again(work: Path, xlingual: Any) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from xlingual.errors import InputError, listed
-from xlingual.files import regular_file
+from xlingual.results.files import json_content
 
 
 def check_output(out: Path | None, report: bool, task: str | None = None) -> None:
@@ -32,9 +31,9 @@ def check_output(out: Path | None, report: bool, task: str | None = None) -> Non
 def _tasks_in(folder: Path) -> set[str]:
     """Return the tasks whose results a folder holds; none where it holds no results that can be read."""
     try:
-        content = json.loads(regular_file(folder / "results.json", "results").read_text(encoding="utf-8"))
+        content = json_content(folder / "results.json", "its command")
         return {str(entry["task"]) for entry in content["results"]}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (InputError, KeyError, TypeError):
         return set()  # nothing that could be lost
 
 

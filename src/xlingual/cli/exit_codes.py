@@ -31,6 +31,7 @@ EXIT_CODES = (
         "what to do",
     ),
     ExitCode(BAD, "the data has errors; each is listed", "[`data check`](data-check.md)"),
+    ExitCode(BAD, "the record asks for what is not allowed; it is listed", "[`verify`](verify.md)"),
     ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md), [suite](run.md)"),
     ExitCode(UNKNOWN, "cannot tell: something is missing", "[`verify`](verify.md)"),
     ExitCode(INTERRUPTED, "interrupted (Ctrl-C); vectors that were computed are stored"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from xlingual.cli.outcome import emphasis_of
 from xlingual.errors import InputError
 from xlingual.files import regular_file
 from xlingual.requests.single import ReportRequest
+from xlingual.results.files import json_content
 
 # kind, as its schema names it → its file, and what reads it
 _KINDS = {
@@ -114,11 +114,9 @@ def _refuse_others(path: Path) -> None:
 
 def _schema_of(file: Path) -> str | None:
     """Return "gate" for a file whose schema is xlingual/gate/1, None for anything else."""
-    if not file.is_file():  # a device has no end, and a named pipe waits for ever
-        return None
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = json_content(file, "its command")
+    except InputError:
         return None
     schema = content.get("schema") if isinstance(content, dict) else None
     parts = schema.split("/") if isinstance(schema, str) else []

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from msgspec import UNSET, UnsetType, convert
+from msgspec import convert
 from msgspec.structs import replace
 
 from xlingual.comparison.board_cells import Number, grouped, numbers_of
@@ -23,7 +23,6 @@ from xlingual.comparison.board_rows import (
 )
 from xlingual.comparison.outcome import Rules
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.results.claims import claim_of
 from xlingual.results.digest import digest_of
 from xlingual.results.evaluation import Cost
 from xlingual.results.leaderboard import MTEB, OWN, Leaderboard, ResultCell, ResultColumn, Source
@@ -55,7 +54,7 @@ def board_of(
         if progress is not None:
             progress("comparing encoders", place, len(groups))
         own = {names[one.encoder, one.identity]: one for one in once(group, names, head, warnings)}
-        columns.append(_column(head, own, ranked(list(own.values()), list(own), rules, seed), sources))
+        columns.append(_column(head, own, ranked(list(own.values()), list(own), rules, seed)))
     means, no_mean = means_of(columns)
     rows = row_order(columns, means, set(names.values()))
     return Leaderboard(
@@ -102,9 +101,7 @@ def _ordered(columns: Sequence[Sequence[Number]]) -> list[Sequence[Number]]:
     return sorted(columns, key=place)
 
 
-def _column(
-    head: str, own: Mapping[str, Number], found: Ranked, sources: Mapping[str, Source]
-) -> ResultColumn:
+def _column(head: str, own: Mapping[str, Number], found: Ranked) -> ResultColumn:
     first = next(iter(own.values()))
     chances = {number.chance for number in own.values() if number.chance is not None}
     cells = []
@@ -120,7 +117,6 @@ def _column(
                 top=low == 1,
                 result=number.given.name,
                 cost=convert(number.cost, Cost),
-                claim=_claim(number, sources[number.given.name].digest),
                 note=number.note or (None if number.value is not None else "evaluated, without a number"),
             )
         )
@@ -141,14 +137,6 @@ def _column(
         n_tests=found.n_tests,
         untested=found.why,
     )
-
-
-def _claim(number: Number, digest: str | None) -> str | UnsetType:
-    """Return the line that says the number and finds its result; none of MTEB's, which have no digest."""
-    run = number.given.results
-    if number.row is None or number.value is None or run is None or digest is None:
-        return UNSET
-    return str(claim_of(number.row, run, digest))
 
 
 def _whole(column: ResultColumn, rows: Sequence[str]) -> ResultColumn:

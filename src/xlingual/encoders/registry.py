@@ -24,6 +24,7 @@ from xlingual.encoders.vectorfile import SUFFIXES
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.files import bare_name, names_by_folder
 from xlingual.hidden import shown, without_url_secrets
+from xlingual.permission import refuse_scheme
 from xlingual.records import Images, ImageSimilarity, Texts
 from xlingual.results.provenance import note_encoder
 
@@ -332,6 +333,7 @@ def _below(spec: Spec, scheme: Scheme, options: Mapping[str, Any], context: Cont
 
 def check(spec: Spec, kind: str) -> Scheme:
     """Return the scheme of the spec; raise InputError where it cannot encode `kind` or is used wrongly."""
+    refuse_scheme(spec.scheme, dict(spec.options))
     scheme = scheme_of(spec.scheme)
     name, fit = scheme.name, listed(name for name, row in SCHEMES.items() if kind in row.kinds)
     mistakes = (  # whether it is made, and what it is

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.reading.columns import ReadOptions
 from xlingual.data.reading.select import split_reference
 from xlingual.errors import InputError, parameter
+from xlingual.permission import Permission, limited
 from xlingual.results import Results
 
 _DIGEST = re.compile("[0-9a-f]{32}")  # stands for data in memory
@@ -31,7 +33,8 @@ def data_of(results: Results, manifest: ManifestLike | None = None) -> Manifest:
     if manifest is not None and not isinstance(manifest, str | Path):
         return _same(results, Manifest.of(manifest, **_options(request)))
     path = _path_of(request.get("manifest"), manifest, "manifest")
-    return _same(results, Manifest.of(path, **_options(request)))
+    with nullcontext() if manifest is not None else limited(Permission()):
+        return _same(results, Manifest.of(path, **_options(request)))
 
 
 def _path_of(named: object, given: str | Path | None, what: str) -> str | Path:
@@ -41,7 +44,7 @@ def _path_of(named: object, given: str | Path | None, what: str) -> str | Path:
         return given
     if not isinstance(named, str | Path) or _DIGEST.fullmatch(str(named)):
         raise InputError(f"these results do not say which {what} they are of: {remedy}")
-    if not Path(split_reference(str(named))[0]).exists() and "://" not in str(named):
+    if not Path(split_reference(str(named))[0]).exists():
         raise InputError(
             f"the {what} of these results, {named}, is not here: go to the folder in which they were made, "
             f"or {remedy}"
@@ -72,6 +75,7 @@ def pool_of(results: Results, pool: MultilingualPool | str | Path | None = None)
     if not isinstance(pool, MultilingualPool):
         path = _path_of(request.get("pool"), pool, "pool")
         known = {name: request.get(name) for name in ("languages", "split", "equal_ids")}
-        pool = MultilingualPool.read(path, **known)
+        with nullcontext() if pool is not None else limited(Permission()):
+            pool = MultilingualPool.read(path, **known)
     results.refuse_other_data(pool.digest, pool.source)
     return pool

@@ -113,16 +113,6 @@ class ReportRequest(Request, frozen=True, kw_only=True):
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
 
 
-class ShowRequest(Request, frozen=True, kw_only=True):
-    """Say how a file of results was made."""
-
-    command = "show"
-
-    file: Annotated[Path, argument("FILE", "A file that a command wrote, or its folder.")]
-    form: Form = "table"
-    as_json: AsJson = False
-
-
 class ExportRequest(Request, frozen=True, kw_only=True):
     """Give results to other programs: MTEB, model cards, trackers."""
 

@@ -317,7 +317,7 @@ class Results(Plotted):
                     f"{path}: 'results' has no number of {row.encoder!r} in {row.task}, but 'summary' has "
                     "one: run it again"
                 )
-        tables = read_tables(path.parent, content.get(DIGESTS))
+        tables = read_tables(path.parent, content.get(DIGESTS, {}))
         per_query = tables.pop(PER_QUERY)
         beside = {name: content[name] for name in (*_BESIDE, *_MADE) if name in content}
         beside["provenance"] = found.provenance or None

@@ -22,6 +22,8 @@ from xlingual.files import atomic_file, make_folder, regular_file, sync, writing
 from xlingual.visible import visible_json
 
 REPORT = "report.html"
+MOST_JSON = 1 << 29  # bytes of a file
+MOST_TABLE = 1 << 36
 DIGESTS = "files"  # the key of the main file: name → SHA-256
 _TEMPORARY = ".new"
 
@@ -58,14 +60,7 @@ def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
     """
     if not path.exists():
         raise InputError(f"{path} is missing: give what was written by {made_by}")
-    regular_file(path, f"what was written by {made_by}")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
-    except (RecursionError, ValueError) as error:
-        reason = "nested too deep" if isinstance(error, RecursionError) else error
-        raise InputError(f"{path} is not valid JSON ({reason}): run {made_by} again") from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {why(error)}") from error
+    content = json_content(path, made_by, parse_constant=_no_number)
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no results: expected an object with the key 'schema'")
     found = content.get("schema")
@@ -75,6 +70,36 @@ def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
             remedy = f"made by another version of xlingual; run {made_by} again"
         raise InputError(f"{path}: schema {found!r}, expected {schema!r}: {remedy}")
     return content
+
+
+def json_content(path: Path, made_by: str, **options: Any) -> Any:  # noqa: ANN401  (what JSON holds)
+    """Return what a file of results holds; `options` are those of `json.loads`."""
+    try:
+        return json.loads(result_file(path).read_text(encoding="utf-8"), **options)
+    except InputError:
+        raise
+    except (RecursionError, ValueError) as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else error
+        raise InputError(f"{path} is not valid JSON ({reason}): run {made_by} again") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {why(error)}") from error
+
+
+def result_file(path: Path, most: int = MOST_JSON) -> Path:
+    """Return a regular file of `most` bytes that no link takes outside of its folder; else raise InputError.
+
+    Folders of results come from strangers too.
+    """
+    regular_file(path, "a file of results")
+    if not path.resolve().is_relative_to(path.parent.resolve()):
+        raise InputError(
+            f"{path} is a link out of its folder, to {path.resolve()}: put the file itself there"
+        )
+    if (size := path.stat().st_size) > most:
+        raise InputError(
+            f"{path} has {size:,} bytes, and a file of results has {most:,} at most: is it another file?"
+        )
+    return path
 
 
 def _no_number(name: str) -> float:
@@ -129,8 +154,8 @@ def write_together(
     sync(folder)
 
 
-def open_part(path: Path, digest: str | None) -> BufferedReader:
-    """Open a file whose digest the main file lists; None: it lists none, as in earlier versions.
+def open_part(path: Path, digest: str) -> BufferedReader:
+    """Open a file whose digest the main file lists.
 
     Raises FileNotFoundError where there is no such file, InputError where it belongs to another result.
     """
@@ -139,8 +164,8 @@ def open_part(path: Path, digest: str | None) -> BufferedReader:
     for place in (path, _temporary(path), path):
         if not place.exists():
             continue
-        file = regular_file(place, "a file of results").open("rb")
-        if digest is None or _digest(file) == digest:
+        file = result_file(place, MOST_TABLE).open("rb")
+        if _digest(file) == digest:
             file.seek(0)
             return file
         file.close()

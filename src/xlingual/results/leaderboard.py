@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import Meta, Struct, field
 
 from xlingual.results.document import FolderDocument, unknown
 from xlingual.results.evaluation import Cost
@@ -45,9 +45,6 @@ class ResultCell(Struct, frozen=True):
     cost: Annotated[Cost, about("What the encoder costs, as results.json has it; empty where not known.")] = (
         Cost()
     )
-    claim: Annotated[
-        str | UnsetType, about("A line that says the number, for `xlingual verify`; absent of MTEB.")
-    ] = UNSET
     note: Note = None
 
 

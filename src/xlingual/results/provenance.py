@@ -21,6 +21,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from xlingual.errors import InputError
 from xlingual.hidden import shown
+from xlingual.permission import refuse_file
 from xlingual.results.values import Count, about
 from xlingual.signature import CONVENTIONS
 
@@ -199,6 +200,7 @@ def note_file(role: str, path: str | Path, sha256: str | None = None) -> None:
 
     Pipes are no files: they can be read only once.
     """
+    refuse_file(path)
     key = (role, str(path))
     waiting = [notes for notes in _noting.get() if key not in notes.files]
     if not waiting or not os.path.isfile(path):

@@ -90,29 +90,28 @@ def write_table(table: pa.Table, path: Path) -> None:
     pq.write_table(table, path.absolute(), compression="zstd")  # a relative path may look like an address
 
 
-def read_tables(folder: Path, digests: Mapping[str, str] | None) -> dict[str, pa.Table]:
+def read_tables(folder: Path, digests: Mapping[str, str]) -> dict[str, pa.Table]:
     """Return the tables of a folder of results by name, the one of queries at least.
 
-    Of a folder that lists digests, only the listed tables are read, and they must be unchanged; one with
-    texts may be missing. Raises InputError where a table is missing, of another result, or damaged.
+    Only tables whose SHA-256 the folder lists are read, and they must be unchanged; one with texts may be
+    missing. Raises InputError where a table is missing, of another result, or damaged.
     """
     found = {}
     for name in COLUMNS:
         file = file_of(name)
-        if digests is not None and file not in digests and name != PER_QUERY:
+        if file not in digests and name != PER_QUERY:
             continue  # left by another run
         try:
-            found[name] = _read(folder / file, name, None if digests is None else digests.get(file, ""))
+            found[name] = _read(folder / file, name, digests.get(file, ""))
         except FileNotFoundError as error:
-            needed = name == PER_QUERY or (digests is not None and name not in _WITH_TEXTS)
-            if needed:
+            if name not in _WITH_TEXTS:
                 raise InputError(
                     f"{folder / file} is missing: copy the whole folder of results, or run it again"
                 ) from error
     return found
 
 
-def _read(path: Path, name: str, digest: str | None) -> pa.Table:
+def _read(path: Path, name: str, digest: str) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

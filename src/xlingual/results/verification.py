@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import Struct, field
 
 from xlingual.results.document import Document
 from xlingual.results.values import Count, about
 
-Outcome: TypeAlias = Literal["equal", "unchanged", "different", "changed", "missing"]
+Outcome: TypeAlias = Literal["equal", "unchanged", "different", "changed", "missing", "not allowed"]
 State: TypeAlias = Literal["same", "changed", "missing", "not looked at"]
+
+
+class Use(Struct, frozen=True):
+    """An encoder or a file that a record asks for."""
+
+    what: Annotated[Literal["encoder", "run", "file"], about("What it is.")]
+    name: Annotated[str, about("The spec of an encoder, or the path of a file.")]
+    allowed: Annotated[bool, about("Whether the caller allows it.")]
 
 
 class CheckedInput(Struct, frozen=True):
@@ -41,21 +49,22 @@ class Verification(Document, frozen=True, kw_only=True, tag="xlingual/verificati
         about(
             "equal: the numbers came out again; unchanged: files are what they were, nothing was computed; "
             "different: other numbers came out; changed: a file is another; missing: something that it takes "
-            "is not there."
+            "is not there; not allowed: the record asks for what the caller has not allowed."
         ),
     ]
-    claim: Annotated[str | UnsetType, about("The claim that was checked.")] = UNSET
     digest: Annotated[str | None, about("The result digest of the file; null where it is damaged.")] = None
     problems: Annotated[list[str], about("What is wrong with the file itself, or missing.")] = field(
+        default_factory=list
+    )
+    uses: Annotated[list[Use], about("Encoders and files that the record asks for.")] = field(
         default_factory=list
     )
     inputs: Annotated[list[CheckedInput], about("What the result was made from.")] = field(
         default_factory=list
     )
-    n_compared: Annotated[Count, about("Numbers, or rows of queries, that were compared.")] = 0
+    n_compared: Annotated[Count, about("Numbers and identities, or rows of queries, compared.")] = 0
     n_different: Annotated[Count, about("Those that came out otherwise.")] = 0
     differences: Annotated[list[Difference], about("The first of these.")] = field(default_factory=list)
-    sample: Annotated[Count | None, about("Queries that were ranked again; null for all.")] = None
     versions: Annotated[list[str], about("Programs and libraries that are others now.")] = field(
         default_factory=list
     )

@@ -132,16 +132,6 @@ def test_missing_cells_say_why():
     assert "ikea · XLR R@10: c: not evaluated here." in text
 
 
-def test_claims_are_shown_where_there_are_any():
-    made = "xlingual:bkr|R@10=.500[.450,.550]|digest"
-    claimed = column("x", [cell("a", 0.5, (1, 1), claim=made), cell("b", 0.2, (2, 2))])
-    assert made in as_html(board(claimed)) and "Claims" not in as_html(board(FIRST))
-    (row,) = [
-        one for one in csv.DictReader(io.StringIO(as_text(page_of(board(claimed)), "csv"))) if one["claim"]
-    ]
-    assert row["claim"] == made
-
-
 def test_text_forms_have_every_cell():
     found = page_of(board(FIRST, SECOND))
     rows = list(csv.DictReader(io.StringIO(as_text(found, "csv"))))

@@ -9,7 +9,6 @@ import pytest
 
 from xlingual import Results, crosslingual_retrieval
 from xlingual.errors import InputError
-from xlingual.results.made import made_in
 from xlingual.results.provenance import (
     apart,
     note_data,
@@ -20,6 +19,7 @@ from xlingual.results.provenance import (
     sha256_of,
 )
 from xlingual.results.schemas import KINDS, schema_of
+from xlingual.workflows.verify import records_in
 
 SERVED = {"study"}  # raters are served it, so it names no system and no file of one
 
@@ -115,29 +115,27 @@ def test_a_call_from_python_keeps_the_files_it_read(written):
     assert read.provenance == written.provenance
 
 
-def test_a_file_of_an_earlier_version_says_so_and_another_programs_is_refused(written):
+def test_a_damaged_file_says_so_and_another_programs_is_refused(written):
     content = json.loads(Path("r/results.json").read_text(encoding="utf-8"))
-    (made,) = made_in("r")
-    for name in ("provenance", "request", "run"):
-        del content[name]
-    Path("r/results.json").write_text(json.dumps(content), encoding="utf-8")
-    (old,) = made_in("r")
-    assert old.provenance is None and old.digest == made.digest
-    assert Results.read("r").provenance is None
+    (made,) = records_in("r")
     content["results"][0]["value"] += 1e-9
     Path("r/results.json").write_text(json.dumps(content), encoding="utf-8")
-    assert made_in(Path("r/results.json"))[0].digest != made.digest
+    assert records_in(Path("r/results.json"))[0].digest != made.digest
     Path("r/per_query.parquet").write_bytes(b"")
-    (damaged,) = made_in("r")
+    (damaged,) = records_in("r")
     assert damaged.digest is None and "per_query.parquet" in damaged.no_digest
-    for text, words in (('{"schema": "other/1"}', "'other/1'"), ("[1]", "None"), ("{", "not valid JSON")):
+    for text, words in (
+        ('{"schema": "other/1"}', "no file of results"),
+        ("[1]", "no file of results"),
+        ("{", "not valid JSON"),
+    ):
         Path("x.json").write_text(text)
         with pytest.raises(InputError, match=words):
-            made_in("x.json")
+            records_in("x.json")
     content["provenance"] = {"program": 3}
     Path("r/results.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(InputError, match="provenance"):
-        made_in("r")
+        records_in("r")
     Path("x.json").unlink()
     with pytest.raises(InputError, match="holds no file of results"):
-        made_in(".")
+        records_in(".")

@@ -222,23 +222,6 @@ def without_digests(folder):
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def test_a_folder_of_an_earlier_version_is_read_and_compared_by_what_it_holds(tmp_path, capsys):
-    for name, value in (("one", 0.0), ("two", 1.0)):
-        result(value).write(tmp_path / name)
-        without_digests(tmp_path / name)
-    assert values_in(tmp_path / "one") == [0.0] * 4
-    one = str(tmp_path / "one")
-    assert run(["compare", one, "--quiet"]) in (0, 2)
-    assert "does not belong" not in capsys.readouterr().err
-    (tmp_path / "two" / "per_query.parquet").replace(tmp_path / "one" / "per_query.parquet")
-    assert run(["compare", one]) == 2
-    error = capsys.readouterr().err
-    assert (
-        "per_query.parquet does not belong to results.json, where a, R@1 (en-de, seed 0), is 0: the mean"
-        in error
-    )
-
-
 def test_a_label_that_was_renamed_in_the_numbers_alone_can_still_be_reported(tmp_path):
     result(0.25).write(tmp_path)
     path = tmp_path / "results.json"

@@ -13,6 +13,7 @@ from typing import Any
 
 from xlingual.data.reading.problems import first_line
 from xlingual.errors import InputError, MissingExtraError, listed
+from xlingual.permission import refuse_file
 
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/+(?P<rest>.+)", re.DOTALL)
 _OF_DATASETS = ("dataset_dict.json", "state.json", "dataset_info.json")  # of `save_to_disk`
@@ -44,6 +45,7 @@ def fetched(url: str, names: Sequence[str], endings: Sequence[str]) -> Iterator[
     These have one of the names or endings. A copy is made once for each version of the file. Raises
     InputError where nothing is there, and names the address in errors about the copy.
     """
+    refuse_file(url)
     system, place = _opened(url)
     try:
         files = _files(system, place, names, endings)

@@ -190,13 +190,7 @@ def _records(board: Leaderboard) -> list[dict[str, Any]]:
         for cell in column.cells:
             ends = {} if cell.ci is None else {"ci_low": cell.ci.low, "ci_high": cell.ci.high}
             one = {name: getattr(cell, name, getattr(column, name, None)) for name in _CSV} | ends
-            found.append(
-                {
-                    "column": column.name,
-                    **one,
-                    **({"claim": cell.claim} if isinstance(cell.claim, str) else {}),
-                }
-            )
+            found.append({"column": column.name, **one})
     return found
 
 
@@ -230,9 +224,8 @@ def _of_column(board: Leaderboard, column: ResultColumn) -> list[Block]:
     ]
     axis = axis_for([*ends, *(cell.value for cell in known), *(value for _, value in lines)])
     table = Table.board(column.name, heads, rows, axis, legend=tuple(legend), where="page")
-    claims = [Prose(cell.claim, "note-line", whole=True) for cell in known if isinstance(cell.claim, str)]
     notes = [Prose(words.stop(f"Ranks: {column.untested}"), "note-line")] if column.untested else []
-    return [table, *notes, *([Fold("Claims", claims, where="page")] if claims else [])]
+    return [table, *notes]
 
 
 def _costs(board: Leaderboard) -> list[Section]:

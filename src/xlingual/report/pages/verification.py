@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from msgspec import UNSET
-
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Finding, Page, Section
 from xlingual.report.table import Column, Table
 from xlingual.results.verification import Verification
 
 _WHERE = (
-    "Paths count from the folder in which the command was given, and those of a suite from the folder of its "
-    "file: run verify there."
+    "Paths count from the current folder: run verify where the command was given, and for a suite in the "
+    "folder of its file."
 )
 
 
@@ -30,17 +28,16 @@ def page(found: Verification, *, title: str | None = None) -> Page:
 def sentences(found: Verification) -> list[str]:
     """Return what became of the result, the most important first."""
     head = {
-        "equal": f"EQUAL: {found.path} was computed again and is equal in every digit{_of_what(found)}.",
+        "equal": f"EQUAL: {found.path} was computed again and is equal in every digit: "
+        f"{numbers.count(found.n_compared)} values.",
         "unchanged": f"UNCHANGED: the inputs of {found.path} have not changed. Nothing was computed.",
         "different": f"DIFFERENT: the numbers in {found.path} differ from those computed now.",
         "changed": f"CHANGED: {found.path} cannot be computed again, because an input file has changed.",
         "missing": f"MISSING: {found.path} cannot be checked, because something is missing.",
+        "not allowed": f"NOT ALLOWED: nothing of {found.path} was computed: it asks for encoders or files "
+        "that are not allowed. Allow them with --allow FOLDER or --allow SCHEME, if you trust who wrote it.",
     }[found.outcome]
-    if found.claim is not UNSET and found.outcome == "different" and found.problems:
-        head = f"DIFFERENT: the claim differs from {found.path}."
     said = [head, *(f"{_begun(problem)}." for problem in found.problems)]
-    if found.claim is not UNSET and found.outcome in ("equal", "unchanged"):
-        said.append("The claim agrees with the result.")
     for state in ("changed", "missing"):
         names = [one.path for one in found.inputs if one.state == state]
         if names:
@@ -61,12 +58,6 @@ def _begun(sentence: str) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}" if first.isalpha() else sentence
 
 
-def _of_what(found: Verification) -> str:
-    if found.sample is None:
-        return f": {numbers.count(found.n_compared)} values"
-    return f", for {numbers.counted(found.sample, 'query', 'queries')} of each sample"
-
-
 def _tables(found: Verification) -> list[Block]:
     blocks: list[Block] = []
     if found.differences:
@@ -74,6 +65,10 @@ def _tables(found: Verification) -> list[Block]:
         said = ("in the file", "computed now")
         heads = ("number", *said)
         blocks.append(Table.of_texts("What changed", heads, numbers_of, words=said, where="both"))
+    if found.uses:
+        uses = [(one.what, one.name, "yes" if one.allowed else "no") for one in found.uses]
+        heads_of = [Column("what", "name"), Column("name", "words"), Column("allowed", "words")]
+        blocks.append(Table.of_texts("What the record asks for", heads_of, uses, where="both"))
     if found.inputs:
         inputs = [(one.role, one.path, one.state, one.note) for one in found.inputs]
         heads_of = [Column("what", "name"), *(Column(name, "words") for name in ("path", "now", "note"))]

@@ -81,4 +81,5 @@ def finish(step: Step, present: record.Step, seconds: float) -> None:
 
 
 def _files(folder: Path, names: Mapping[str, str] | list[str]) -> dict[str, str]:
-    return {name: file_digest(folder / name) for name in sorted(names) if (folder / name).is_file()}
+    own = (folder / name for name in sorted(names) if Path(name).name == name)
+    return {path.name: file_digest(path) for path in own if path.is_file() and not path.is_symlink()}
