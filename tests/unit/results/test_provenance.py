@@ -136,6 +136,6 @@ def test_a_damaged_file_says_so_and_another_programs_is_refused(written):
     Path("r/results.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(InputError, match="provenance"):
         records_in("r")
-    Path("x.json").unlink()
+    Path("empty").mkdir()
     with pytest.raises(InputError, match="holds no file of results"):
-        records_in(".")
+        records_in("empty")
