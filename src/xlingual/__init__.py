@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from xlingual.comparison.compare import compare
     from xlingual.comparison.gate import gate
-    from xlingual.comparison.history_file import History
+    from xlingual.comparison.history import history
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
@@ -62,7 +62,7 @@ _HOMES = {
     "DataWarning": "errors",
     "Encoder": "encoders.base",
     "Gate": "results.gate",
-    "History": "comparison.history_file",
+    "history": "comparison.history",
     "InputError": "errors",
     "Leaderboard": "results.leaderboard",
     "Manifest": "data.manifest",
@@ -119,7 +119,6 @@ __all__ = [
     "DataWarning",
     "Encoder",
     "Gate",
-    "History",
     "Images",
     "InputError",
     "Leaderboard",
@@ -143,6 +142,7 @@ __all__ = [
     "distance_correlation",
     "encoder",
     "gate",
+    "history",
     "image_sentence",
     "inspect_results",
     "leaderboard",

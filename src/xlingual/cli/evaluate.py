@@ -15,9 +15,7 @@ from xlingual.cli.from_request import RequestCommand, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
 from xlingual.cli.outcome import (
     check_emphasis,
-    check_recording,
     emphasis_of,
-    record_results,
     say_written,
     write_and_show,
 )
@@ -73,7 +71,7 @@ def _answered(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of 
                 request, pools, lambda one, pool: _evaluated(task, one, {"trec_depth": depth}, pool)
             )
             for name, results in found.items():
-                _keep(results, request, name)
+                _log(results, request, name)
             return
         (request,) = pools.values()
     more: dict[str, Any] = {"trec_depth": _trec_depth(request)} if hasattr(request, "trec") else {}
@@ -85,15 +83,13 @@ def _answered(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of 
     write_and_show(results, request.output)
     emphasis = emphasis_of(request) if request.output.report else None
     say_written(results, request.output, emphasis=emphasis)
-    _keep(results, request)
+    _log(results, request)
     if getattr(request, "trec", None) is not None:
         screen.wrote_runs(request.trec, quiet=request.output.quiet)
 
 
-def _keep(results: Results, request: Any, name: str = "") -> None:  # noqa: ANN401  (a request)
-    """Record the results and log their numbers, with --record and --log-to."""
-    if isinstance(request.output, EvaluationOutput):
-        record_results(results, request.output)
+def _log(results: Results, request: Any, name: str = "") -> None:  # noqa: ANN401  (a request)
+    """Log the numbers of results, with --log-to."""
     if sinks := _sinks(request.output):
         from xlingual.integrations.tracking import log_results
 
@@ -130,8 +126,6 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
     function, output = load(task.evaluation), request.output
     parameters = list(signature(function).parameters)
     check_output(output.out, output.report, task.name)
-    if isinstance(output, EvaluationOutput):
-        check_recording(output.recording)
     if sinks := _sinks(output):
         from xlingual.integrations.tracking import check_sinks
 

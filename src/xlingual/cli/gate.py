@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
-from xlingual.cli.checks import check_output
+from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.judged import evaluated, named
-from xlingual.cli.outcome import check_recording, record_results
 from xlingual.errors import InputError, why
 from xlingual.requests import signed
 from xlingual.requests.comparing import GateRequest
@@ -27,21 +26,19 @@ def gate(request: GateRequest) -> int:
     """Decide whether CANDIDATE is no worse than BASELINE by more than a margin.
 
     Both are DIR#ENCODER, or folders of results with one encoder; with --qrels FILE they are runs of search
-    engines. With --against last-passing, the baseline is the last run of a history (--history FILE) that
-    passed. Exit codes: 0 pass, 1 fail, 2 bad input, 3 cannot tell (the output says how many more queries are
-    needed).
+    engines. With --history FOLDER, the baseline is the last run in that folder that passed; --out writes the
+    decision into the candidate's folder of results, so that it can be the next baseline. Exit codes: 0 pass,
+    1 fail, 2 bad input, 3 cannot tell (the output says how many more queries are needed).
     """
     from xlingual.comparison.gate import gate as decide
 
     out, junit = request.out, request.junit
-    check_output(out, False, "gate")
+    if out is not None:
+        check_folder(out)
     summary = _summary_file() if request.github else None
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
-    check_recording(request.recording)
     given, sides = keywords(request, decide), [request.candidate, *filter(None, [request.baseline])]
-    if request.against is not None and request.history is None:
-        given["history"] = request.recording.record
     with screen.warnings_as_lines():
         measures = () if request.measure is None else (request.measure,)
         runs = evaluated(request.judged, sides, measures, quiet=request.quiet)
@@ -55,7 +52,6 @@ def gate(request: GateRequest) -> int:
         if out is not None:
             found.write(out / found.file)
             screen.wrote(out / found.file, quiet=request.quiet)
-        record_results(given["candidate"], request, gate=found)
         _write(found, summary, junit, request.quiet)
     return _CODES[found.outcome]
 

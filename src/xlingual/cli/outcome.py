@@ -10,10 +10,9 @@ from xlingual.errors import InputError
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.report import Emphasis
-    from xlingual.requests.shared import Output, Recording
+    from xlingual.requests.shared import Output
     from xlingual.results import Results
     from xlingual.results.document import FolderDocument
-    from xlingual.results.gate import Gate
     from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
 
@@ -80,27 +79,3 @@ def say_written(
 
         write_report(found, out / "report.html", emphasis=emphasis or Emphasis())
         screen.wrote(out / "report.html", quiet=request.quiet)
-
-
-def check_recording(request: Recording) -> None:
-    """Refuse options of a history that cannot be met, before any work is done."""
-    if request.record is not None:
-        from xlingual.comparison.history.database import check_writable
-
-        check_writable(request.record)
-        return
-    for name, value in (("--label", request.label), ("--revision", request.revision)):
-        if value is not None:
-            raise InputError(f"{name} is for results that are recorded: add --record FILE, or leave it out")
-
-
-def record_results(found: Any, request: Any, gate: Gate | None = None) -> None:  # noqa: ANN401
-    """Record results, or the folder that holds them, in the history of a request, if it names one."""
-    asked: Recording = request.recording
-    if asked.record is None:
-        return
-    from xlingual.comparison.history.recording import record
-
-    made = record(found, asked.record, asked.label, revision=asked.revision, gate=gate)
-    if not request.quiet:
-        screen.say(f"recorded in {asked.record} as {made.label or f'record {made.id}'}", err=True)

@@ -13,7 +13,7 @@ from xlingual.requests import schema
 from xlingual.requests.reading import read_toml
 from xlingual.requests.suite import RunRequest
 
-_OF_SUITES = ("dry_run", "only", "over", "out", "record", "label", "revision")
+_OF_SUITES = ("dry_run", "only", "over", "out")
 
 
 @command(RunRequest)
@@ -48,7 +48,7 @@ def run(request: RunRequest) -> int:
         return run_suite(request, content, folder)
     parts = _parts(content, str(request.file))
     for name in _OF_SUITES:
-        if getattr(request, name, None) or getattr(request.recording, name, None):
+        if getattr(request, name):
             raise InputError(
                 f"{parameter(name)} is for suites, and {request.file} has commands: leave it out"
             )

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from xlingual.cli import interruption, screen
 from xlingual.cli.answering import answer, command_of, within
 from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
-from xlingual.cli.outcome import check_recording
 from xlingual.errors import InputError
 from xlingual.report import numbers
 from xlingual.requests import signed, values
-from xlingual.requests.shared import Recording
 from xlingual.requests.suite import RunRequest
 from xlingual.results.gate import FAIL, UNDECIDED
 from xlingual.results.provenance import note_file, noting
@@ -35,10 +33,8 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
     from xlingual.cli.dry_run import show_plan
     from xlingual.workflows.suites.reading import read_suite
 
-    check_recording(request.recording)
     out = None if request.out is None else request.out.absolute()
-    history, own = request.recording.record, str(request.file and request.file.name)
-    history = None if history is None else history.absolute()
+    own = str(request.file and request.file.name)
     over = dict(map(_setting, request.over))
     with within(folder):
         suite = read_suite(content, str(request.file), out=out, over=over)
@@ -51,8 +47,6 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
         with interruption.explained(lambda: hint), held(suite.out, f"xlingual run {request.file}"):
             done = _compute(suite, chosen)
             found = _page(suite, done, request, own)
-            if history is not None:
-                _record(done, history, request.recording)
     named = {step.name for step in chosen}
     outcomes = {one.outcome for one in found.gates if f"{one.data}/{one.task}/gates/{one.name}" in named}
     return NO if FAIL in outcomes else UNKNOWN if UNDECIDED in outcomes else DONE
@@ -150,18 +144,3 @@ def _page(suite: Suite, done: Sequence[Step], request: RunRequest, own: str) -> 
     screen.print_page(page, "table")
     screen.wrote(suite.out / PAGE, quiet=False)
     return found
-
-
-def _record(done: Sequence[Step], history: Path, recording: Recording) -> None:
-    """Record evaluations and gates in a history: what stands there already is not recorded twice."""
-    from xlingual.comparison.history.recording import record
-    from xlingual.requests.comparing import GateRequest
-    from xlingual.results.gate import Gate
-
-    for step in done:
-        if step.kind == "evaluate":
-            record(step.folder, history, recording.label, revision=recording.revision)
-        elif isinstance(step.request, GateRequest):
-            gate = Gate.read(step.folder)
-            record(step.request.candidate, history, recording.label, revision=recording.revision, gate=gate)
-    screen.say(f"recorded in {history}", err=True)

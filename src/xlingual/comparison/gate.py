@@ -14,8 +14,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from xlingual.comparison.choice import aligned_queries, check_pairs, encoder_named
-from xlingual.comparison.history.passing import last_passing
 from xlingual.comparison.queries import Queries
+from xlingual.comparison.recorded import last_passing
 from xlingual.comparison.references import Given, Reference, as_references
 from xlingual.errors import InputError, parameter
 from xlingual.requests import answers
@@ -28,8 +28,6 @@ from xlingual.stats.power import POWER, Growth, queries_needed
 from xlingual.streams import stream
 from xlingual.tasks import task_of
 
-LAST_PASSING = "last-passing"
-
 
 @answers(GateRequest)
 def gate(
@@ -37,7 +35,6 @@ def gate(
     baseline: Given | None = None,
     *,
     margin: float,
-    against: str | None = None,
     history: str | Path | None = None,
     measure: str | None = None,
     task: str | None = None,
@@ -50,8 +47,8 @@ def gate(
 ) -> Gate:
     """Decide whether `candidate` is no worse than `baseline` by more than `margin`.
 
-    With `against="last-passing"` the baseline is the last run in the file `history` that passed a gate on the
-    same conditions, of an encoder of the candidate's name where there is one; where there is none, the
+    Without a baseline it is the last run in the folder `history` (of results folders) that passed a gate on
+    the same conditions, of an encoder of the candidate's name where there is one; where there is none, the
     candidate passes as the first.
 
     Both are `FOLDER#ENCODER`, or folders of results with one encoder, or `Results` with one
@@ -65,7 +62,11 @@ def gate(
         InputError: results cannot be read or compared; an option is out of range.
 
     """
-    _check_baseline(baseline, against, history)
+    if (baseline is None) == (history is None):
+        raise InputError(
+            f"a gate needs one baseline: name the encoder that is in use, or, with {parameter('history')}, a "
+            "folder of results in which the last run that passed is taken"
+        )
     both, note = as_references([one for one in (candidate, baseline) if one is not None]), None
     if history is not None:
         passing, note = _passing(both[0], Path(history), measure, task, pairs)
@@ -110,26 +111,6 @@ def gate(
         search_systems=[name for name in aligned.search_systems if name in named],
         first=first,
     )
-
-
-def _check_baseline(baseline: Given | None, against: str | None, history: str | Path | None) -> None:
-    """Raise InputError where the baseline is missing, or said in two ways."""
-    if against not in (None, LAST_PASSING):
-        raise InputError(f"{parameter('against', str(against))} is not known: give {LAST_PASSING!r}")
-    if baseline is not None and (against, history) != (None, None):
-        raise InputError(
-            f"{parameter('against')} and {parameter('history')} stand in place of a baseline, and one is "
-            "given: leave out either"
-        )
-    if baseline is None and against is None:
-        raise InputError(
-            "the baseline is missing: name the encoder that is in use, or take the last run that passed, "
-            f"with {parameter('against', LAST_PASSING)} and {parameter('history')}"
-        )
-    if against is not None and history is None:
-        raise InputError(
-            f"{parameter('against', LAST_PASSING)} needs a history: say which with {parameter('history')}"
-        )
 
 
 def _passing(

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta
 
 from xlingual.requests.record import Record, Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Quiet, Recording, RelevantFrom, Ties
+from xlingual.requests.shared import AsJson, Form, Quiet, RelevantFrom, Ties
 from xlingual.requests.values import Natural, Positive, pair_list
 
 Results: TypeAlias = Annotated[
@@ -165,17 +165,15 @@ class GateRequest(Request, frozen=True, kw_only=True):
     command = "gate"
 
     candidate: Annotated[str, argument("CANDIDATE", "The encoder that may replace the baseline.")]
-    baseline: Annotated[str | None, argument("[BASELINE]", "The encoder in use; not with --against.")] = None
+    baseline: Annotated[str | None, argument("[BASELINE]", "The encoder in use; not with --history.")] = None
     margin: Annotated[float, option("Largest acceptable loss of the candidate, such as 0.01.", metavar="M")]
-    against: Annotated[
-        Literal["last-passing"] | None,
-        option(
-            "Use in place of BASELINE the last run in the history that passed a gate on the same "
-            "conditions. If there is none, the candidate passes as the first run."
-        ),
-    ] = None
     history: Annotated[
-        Path | None, option("The history for --against.", metavar="FILE", otherwise="that of --record")
+        Path | None,
+        option(
+            "Use in place of BASELINE the last run in this folder of results folders that passed a gate on "
+            "the same conditions. If there is none, the candidate passes as the first run.",
+            metavar="FOLDER",
+        ),
     ] = None
     judged: JudgedRuns = JudgedRuns()
     measure: Measure = None
@@ -204,7 +202,6 @@ class GateRequest(Request, frozen=True, kw_only=True):
     out: Annotated[Path | None, option("Write gate.json to the folder DIR.", metavar="DIR", run=True)] = None
     replicates: Annotated[Positive, option("Random sign flips of each test.", metavar="N")] = 4999
     seed: Seed = 0
-    recording: Recording = Recording()
     form: Form = "table"
     as_json: AsJson = False
     quiet: Annotated[bool, option("Print nothing but errors; the exit code is the answer.", run=True)] = False

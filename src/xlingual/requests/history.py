@@ -1,4 +1,4 @@
-"""The request of `history`, which shows what other commands recorded."""
+"""The request of `history`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ class HistoryRequest(Request, frozen=True, kw_only=True):
 
     command = "history"
 
-    history: Annotated[
-        Path, argument("FILE", "A history: the file that other commands wrote with --record FILE.")
-    ]
+    folder: Annotated[Path, argument("FOLDER", "A folder that holds a folder of results for each version.")]
     task: Annotated[str | None, option("Only this task.", metavar="NAME", otherwise="all")] = None
     measures: Annotated[
         tuple[str, ...],
@@ -40,7 +38,10 @@ class HistoryRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     per_pair: Annotated[bool, option("Also test every language pair.")] = False
-    by: Annotated[Literal["time", "label"], option("Order of the records: by date, or by label.")] = "time"
+    by: Annotated[
+        Literal["time", "label"],
+        option("Order of the records: by date, or by label (their folder's name)."),
+    ] = "time"
     alpha: Annotated[float, option("Significance level of the changes, after Holm's correction.")] = 0.05
     replicates: Annotated[
         Positive | None,
@@ -51,22 +52,8 @@ class HistoryRequest(Request, frozen=True, kw_only=True):
         ),
     ] = None
     seed: Annotated[Natural, option("Seed of the random numbers.")] = 0
-    import_from: Annotated[
-        tuple[Path, ...],
-        option(
-            "First add this folder of results to the history, with its own date; repeat for several.",
-            names=("--import",),
-            metavar="FOLDER",
-            run=True,
-        ),
-    ] = ()
-    label: Annotated[
-        str | None, option("Label of the imported folder, if there is only one.", metavar="TEXT", run=True)
-    ] = None
-    out: Annotated[Path | None, option("Write a page to FILE.html.", metavar="FILE", run=True)] = None
-    export: Annotated[
-        Path | None,
-        option("Write all values to FILE.csv or FILE.parquet, one a row.", metavar="FILE", run=True),
+    out: Annotated[
+        Path | None, option("Write history.json and report.html to the folder DIR.", metavar="DIR", run=True)
     ] = None
     form: Form = "table"
     as_json: AsJson = False

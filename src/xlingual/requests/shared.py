@@ -331,29 +331,6 @@ EncodersOfResults: TypeAlias = Annotated[
 ]
 
 
-class Recording(Record, frozen=True, kw_only=True):
-    """Whether and how results are recorded."""
-
-    heading = "Recording"
-
-    record: Annotated[
-        Path | None,
-        option(
-            "Record the results in the history FILE; it is created if it does not exist.",
-            metavar="FILE",
-            run=True,
-        ),
-    ] = None
-    label: Annotated[
-        str | None,
-        option("Version or other name of the recorded results, such as v1.4.", metavar="TEXT", run=True),
-    ] = None
-    revision: Annotated[
-        str | None,
-        option("Revision of the code that is evaluated, such as a Git hash.", metavar="TEXT", run=True),
-    ] = None
-
-
 class Output(Record, frozen=True, kw_only=True):
     """Output of an evaluation: files and terminal."""
 
@@ -372,4 +349,3 @@ class EvaluationOutput(Output, frozen=True, kw_only=True):
     """Output of an evaluation of encoders: files, terminal and trackers."""
 
     log_to: LogTo = ()
-    recording: Recording = Recording()

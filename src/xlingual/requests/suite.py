@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import Recording
 
 
 class RunRequest(Request, frozen=True, kw_only=True):
@@ -47,7 +46,6 @@ class RunRequest(Request, frozen=True, kw_only=True):
             run=True,
         ),
     ] = None
-    recording: Recording = Recording()
     schema: Annotated[
         str | None,
         option(

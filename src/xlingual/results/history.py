@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
-from xlingual.results.document import Answer
+from xlingual.results.document import FolderDocument
 from xlingual.results.gate import FAIL, PASS, UNDECIDED
 from xlingual.results.values import (
     Conditions,
@@ -40,10 +40,8 @@ class Recorded(Struct, frozen=True):
     id: Annotated[Count, about("Its number in the history.")]
     digest: Annotated[str, about("Result digest: equal for equal numbers.")]
     date: Annotated[str, about("When it was evaluated, in UTC.")]
-    label: Annotated[str | None, about("Version or other label; null where none was given.")] = None
-    revision: Annotated[str | None, about("Revision of the system's code, if it was given.")] = None
+    label: Annotated[str, about("Name of its folder in the history: a version, say.")]
     version: Annotated[str | None, about("Version of xlingual; null where it is not known.")] = None
-    note: Note = None
     gates: Annotated[list[Gated], about("Gates that decided on it.")] = field(default_factory=list)
 
 
@@ -122,13 +120,13 @@ class Series(Struct, frozen=True):
         return [line for line in self.lines if line.source is not None]
 
 
-class Trend(Answer, frozen=True, tag="xlingual/history/1"):
+class Trend(FolderDocument, frozen=True, tag="xlingual/history/1"):
     """How results changed over time or from version to version."""
 
-    made_by = "xlingual history FILE --json"
+    made_by = "xlingual history FOLDER"
     file = "history.json"
 
-    history: Annotated[str, about("The file of the history.")]
+    history: Annotated[str, about("The folder of the history.")]
     by: Annotated[str, among("time", "label"), about("The order of the records.")]
     alpha: Annotated[Level, about("Significance level, after Holm's correction.")]
     series: Annotated[list[Series], about("One for each task, measure and data set.")]

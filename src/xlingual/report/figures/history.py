@@ -9,11 +9,10 @@ from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for, named_axis
 from xlingual.report.blocks import Figure
 from xlingual.report.figures.frame import Frame, Point, Size, fitted, line_swatch, mark_swatch, scatter
-from xlingual.report.findings.history import called, change_of
 from xlingual.report.shapes import Drawing, polyline
 from xlingual.report.table import Key
 from xlingual.results import comparison as outcomes
-from xlingual.results.history import Line, Series
+from xlingual.results.history import Change, Line, Series
 from xlingual.tasks import task_of
 
 WIDE: Size = (640, 240, 56, 14, 626, 194)
@@ -33,7 +32,7 @@ KEYS = (
 def over_records(series: Series, line: Line, lines: Sequence[Line], by: str) -> Figure:
     """Return a line over the records of a series, on the axis of all `lines` that are shown beside it."""
     place = {record.id: number for number, record in enumerate(series.records)}
-    titles = [called(record) for record in series.records]
+    titles = [record.label for record in series.records]
     ends = [end for one in lines for point in one.points for end in (point.value, *numbers.ends(point.ci))]
     name = task_of(series.task).measure_name(series.measure)
 
@@ -48,7 +47,7 @@ def over_records(series: Series, line: Line, lines: Sequence[Line], by: str) -> 
             change = one.change
             kind, mark = _MARKS.get(change.outcome if change else "", ("", "circle"))
             value = numbers.with_interval(one.value, one.ci, series.measure)
-            title = f"\u2068{titles[x]}\u2069: {value}{change_of(change, series.measure)}"
+            title = f"\u2068{titles[x]}\u2069: {value}{_hover(change, series.measure)}"
             up = None if one.ci is None else (one.ci.low, one.ci.high)
             points.append(frame.point(x, one.value, title, kind=kind, mark=mark, up=up))
             if change is not None and change.difference is None and parts[-1]:
@@ -74,3 +73,20 @@ def over_records(series: Series, line: Line, lines: Sequence[Line], by: str) -> 
 
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def change_text(change: Change, measure: str) -> str:
+    """Return a difference with its interval: "−0.119 [−0.165, −0.074]"."""
+    value = change.difference or 0.0
+    if change.ci is None:
+        return numbers.signed(value) if value else numbers.number(value, measure)
+    text = numbers.difference(value, change.ci, measure)
+    return f"+{text}" if value > 0 else text
+
+
+def _hover(change: Change | None, measure: str) -> str:
+    if change is None:
+        return ""
+    if change.difference is None:
+        return f"; {change.note}"
+    return f"; {change.outcome}: {change_text(change, measure)}"
