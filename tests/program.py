@@ -239,11 +239,10 @@ def leaderboard(results: Any, **options: Any) -> Findings:
 
 
 def history(path: Path, results: Mapping[str, Findings], **options: Any) -> Findings:
-    """Record results under labels, in order, and show what changed."""
-    record = xlingual.History(path)
+    """Write results into folders of a history under labels, and show what changed."""
     for label, findings in results.items():
-        record.record(findings.record, label=label)
-    return _found(record.trend(**options))
+        findings.record.write(path / label)
+    return _found(xlingual.history(path, **options))
 
 
 def inspect(results: Findings, data: Any, **options: Any) -> Findings:

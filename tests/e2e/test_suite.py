@@ -203,16 +203,13 @@ def test_the_exit_code_is_what_the_gates_say(suite: Any, candidate: str, baselin
     assert suite(text + GATE.format(candidate=candidate, baseline=baseline), "--only", "xlr").code == code
 
 
-def test_a_suite_is_recorded_once_for_each_label(suite: Any, xlingual: Any) -> None:
-    text = SUITE + GATE.format(candidate="good", baseline="bad")
-    for label in ("v1", "v1", "v2"):
-        done = suite(text, "--record", "h.sqlite", "--label", label)
-        assert done.code == 0 and "recorded in" in done.err, done.err
-    shown = xlingual("history", "h.sqlite", "--task", "crosslingual-retrieval", "--json")
-    assert shown.code == 0, shown.err
-    assert shown.out.count('"label": "v1"') == shown.out.count('"label": "v2"') > 0
-    refused(suite(text, "--label", "v1"), "--label is for results that are recorded")
-    refused(suite('command = "evaluate xlr"', "--record", "h.sqlite"), "--record is for suites")
+def test_suites_in_a_folder_are_a_history(suite: Any, xlingual: Any) -> None:
+    for label in ("v1", "v2"):
+        assert suite(SUITE + GATE.format(candidate="good", baseline="bad"), "--out", f"h/{label}").code == 0
+    shown = xlingual("history", "h", "--task", "crosslingual-retrieval", "--json")
+    (series,) = json.loads(shown.out)["series"]
+    assert [one["label"] for one in series["records"]] == ["v1", "v2"]
+    assert all(one["gates"] for one in series["records"])
 
 
 def test_the_record_of_a_suite_says_what_it_was_made_from(suite: Any) -> None:
@@ -413,7 +410,7 @@ def test_one_page_over_pools_and_manifests_with_several_tasks(suite: Any, xlingu
 
 def test_a_step_is_shown_and_verified_as_its_command_would_be(suite: Any, xlingual: Any) -> None:
     assert suite(SUITE).code == 0
-    for options in ((), ("--sample", "5"), ("--inputs-only",)):
+    for options in ((), ("--inputs-only",)):
         done = xlingual("verify", "kept/scenes/bkr", *options)
         assert done.code == 0, done.out + done.err
         assert "step.json" not in done.out

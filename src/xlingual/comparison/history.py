@@ -57,8 +57,8 @@ def history(
         InputError: the folder holds no results; they have no such task, measure, encoder or language pair.
 
     """
-    rules, notes = Rules("holm", alpha, None), list[str]()
-    records = records_in(Path(folder), notes)
+    rules = Rules("holm", alpha, None)
+    records = records_in(Path(folder))
     if not records:
         raise InputError(f"{folder} holds no folders of results: evaluate with --out {folder}/LABEL")
     all_chains = chains(records, task, measures, by)
@@ -76,7 +76,7 @@ def history(
         by=by,
         alpha=alpha,
         series=[_series(chain, part) for chain, part in zip(all_chains, drafts, strict=True)],
-        notes=list(dict.fromkeys([*notes, *tests.notes])),
+        notes=list(dict.fromkeys(tests.notes)),
         n_tests=sum(one.n_tests for part in drafts for one in part if one.pair == ALL),
         n_pair_tests=sum(one.n_tests for part in drafts for one in part if one.pair != ALL),
         replicates=tests.most_replicates,

@@ -73,11 +73,8 @@ class Chain:
         return list(dict.fromkeys((one.source, one.target) for of in self.numbers for one in of.entries))
 
 
-def records_in(history: Path, notes: list[str]) -> list[tuple[Recorded, Path, Results]]:
-    """Return the records of a history with their folders, the oldest first, numbered from 1.
-
-    The same results of the same date count once, under their first label; the notes say so.
-    """
+def records_in(history: Path) -> list[tuple[Recorded, Path, Results]]:
+    """Return the records of a history with their folders, the oldest first, numbered from 1."""
     found = []
     for folder in _folders(history):
         results = Results.read(folder)
@@ -85,16 +82,11 @@ def records_in(history: Path, notes: list[str]) -> list[tuple[Recorded, Path, Re
         numbers = replace(results, per_query=results.per_query[:0], examples=None, tables={})
         found.append((_date(results, folder), str(folder), digest_of(results), numbers))
     found.sort(key=lambda one: one[:2])
-    labels: dict[tuple[str, str], str] = {}
-    records: list[tuple[Recorded, Path, Results]] = []
-    for date, path, digest, results in found:
+    records = []
+    for number, (date, path, digest, results) in enumerate(found, 1):
         folder = Path(path)
-        label = folder.relative_to(history).parts[0]
-        if (first := labels.setdefault((digest, date), label)) != label:
-            notes.append(f"left out: {label} holds the results of {first} again")
-            continue
-        gates = list(_gates(folder, digest, results))
-        record = Recorded(len(records) + 1, digest, date, label, results.run.get("xlingual"), gates)
+        label, version = folder.relative_to(history).parts[0], results.run.get("xlingual")
+        record = Recorded(number, digest, date, label, version, list(_gates(folder, digest, results)))
         records.append((record, folder, results))
     return records
 
@@ -225,13 +217,13 @@ def last_passing(
     (results,) = read_folders([candidate]).values()
     (member,) = members([candidate], {candidate.folder: results})
     wanted = _signatures(results, member.encoder, queries, pairs)
-    candidate_key = digest_of(results), member.encoder
+    itself = digest_of(results), _date(results, candidate.folder), member.encoder
     passed = [
         (record, folder, read, gate.encoder)
-        for record, folder, read in reversed(records_in(history, []) if history.exists() else [])
+        for record, folder, read in reversed(records_in(history) if history.exists() else [])
         for gate in reversed(record.gates)
         if (gate.outcome, gate.task, gate.measure) == (PASS, queries.task, queries.measure)
-        and (record.digest, gate.encoder) != candidate_key
+        and (record.digest, record.date, gate.encoder) != itself
     ]
     passed.sort(key=lambda one: one[3] != member.encoder)  # stable: the latest first
     note = None

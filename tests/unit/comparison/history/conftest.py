@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from xlingual import History
+from xlingual import gate
+from xlingual import history as changes
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 
@@ -63,6 +65,25 @@ def versions(folders) -> Versions:
     return Versions(folders)
 
 
+class History:
+    """A folder of results folders."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def record(self, results, label: str | None = None) -> Path:
+        """Write results into a folder of the history, named by its number unless by a label."""
+        path = self.folder / (label or f"{len(list(self.folder.glob('*'))) + 1:03}")
+        results.write(path)
+        return path
+
+    def trend(self, **options):
+        return changes(self.folder, **options)
+
+    def gate(self, candidate, **options):
+        return gate(candidate, history=self.folder, margin=0.05, **options)
+
+
 @pytest.fixture
 def history(tmp_path) -> History:
-    return History(tmp_path / "history.sqlite")
+    return History(tmp_path / "history")

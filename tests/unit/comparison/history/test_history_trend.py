@@ -6,11 +6,11 @@ import itertools
 import json
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from xlingual import InputError, compare
-from xlingual.comparison.history.series import _natural
+from xlingual import history as changes
+from xlingual.results import Results
 from xlingual.results.history import Trend
 
 
@@ -147,13 +147,20 @@ def test_an_encoder_that_comes_and_goes_has_its_own_records(history, versions):
     assert found["mine", None].points[1].change.since == 1 and len(found["other", None].points) == 1
 
 
-def test_by_label_orders_versions_as_people_do_and_leaves_out_what_has_none(history, versions):
-    for label in ("v1.10", None, "v1.9"):
+def test_by_label_orders_versions_as_people_do(history, versions):
+    for label in ("v1.10", "v1.9"):
         history.record(versions.xlr(0.4), label=label)
-    found = history.trend(by="label")
-    assert [one.label for one in found.series[0].records] == ["v1.9", "v1.10"]
-    assert found.notes == ["left out: 1 of 3 records, which have no label"]
-    assert sorted(["b2", "b10", "a", "10", "9"], key=_natural) == ["9", "10", "a", "b2", "b10"]
+    by_label, by_time = (history.trend(by=by).series[0].records for by in ("label", "time"))
+    assert [one.label for one in by_label] == ["v1.9", "v1.10"]
+    assert [one.label for one in by_time] == ["v1.10", "v1.9"]
+
+
+def test_a_suite_has_the_label_of_its_folder(history, versions):
+    for label, noise in (("v1", 0.4), ("v2", 0.9)):
+        history.record(versions.xlr(noise), label=f"{label}/shop/xlr")
+    (series,) = history.trend().series
+    assert [one.label for one in series.records] == ["v1", "v2"]
+    assert series.overall[0].points[1].change.outcome == "worse"
 
 
 def test_pairs_are_tested_where_they_are_asked_for(history, versions):
@@ -187,7 +194,6 @@ def test_other_encoders_change_no_difference_and_no_p(history, versions, tmp_pat
         ({"measures": ["R@7"]}, "no results of the measure 'R@7'"),
         ({"task": "sts"}, "no results of the task 'sts'"),
         ({"pairs": ["en-fr"]}, "no language pair 'en-fr'"),
-        ({"by": "label"}, "no record of .* has a label"),
         ({"alpha": 2.0}, "alpha must lie between"),
     ],
 )
@@ -207,34 +213,20 @@ def test_the_record_is_written_and_read(history, versions, tmp_path):
     for noise in (0.5, 0.9):
         history.record(versions.xlr(noise))
     found = history.trend()
-    found.write(tmp_path / "history.json")
-    assert Trend.read(tmp_path / "history.json") == found
-    assert json.loads((tmp_path / "history.json").read_text())["schema"] == "xlingual/history/1"
+    found.write(tmp_path / "out")
+    assert Trend.read(tmp_path / "out") == found
+    assert json.loads((tmp_path / "out" / "history.json").read_text())["schema"] == "xlingual/history/1"
 
 
-def test_export_has_a_row_for_every_value(history, versions, tmp_path):
-    for label, noise in (("=1+1", 0.5), ("v2", 0.9)):
-        history.record(versions.xlr(noise), label=label)
-    for name in ("values.csv", "values.parquet"):
-        history.export(tmp_path / name)
-    table = pq.read_table(tmp_path / "values.parquet").to_pylist()
-    assert len(table) == 2 * 3  # two records; the mean and two language pairs
-    (last,) = [row for row in table if row["label"] == "v2" and row["source"] is None]
-    change = lines(history.trend())["mine", None].points[1].change
-    assert (last["difference"], last["p_adjusted"], last["outcome"]) == (
-        change.difference,
-        change.p_adjusted,
-        "worse",
-    )
-    text = (tmp_path / "values.csv").read_text(encoding="utf-8-sig").splitlines()
-    assert len(text) == 7 and "'=1+1" in text[1]  # no formula
-    with pytest.raises(InputError, match=r"ends in \.csv or \.parquet"):
-        history.export(tmp_path / "values.txt")
+def test_what_is_no_history_is_refused(history, tmp_path):
+    for folder, said in ((tmp_path / "none", "is no folder"), (tmp_path, "holds no folders of results")):
+        with pytest.raises(InputError, match=said):
+            changes(folder)
 
 
 def test_a_measure_without_values_of_queries_is_shown_and_not_tested(history, folders):
     for noise in (0.4, 0.9):
-        history.record(folders.corr(f"corr{noise}", [folders.given("mine", noise)]))
+        history.record(Results.read(folders.corr(f"corr{noise}", [folders.given("mine", noise)])))
     line = lines(history.trend())["mine", None]
     values = [point.value for point in line.points]
     change = line.points[1].change
