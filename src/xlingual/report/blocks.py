@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from xlingual.report.axis import Axis
-from xlingual.report.marking import ENCODER
 from xlingual.report.shapes import Drawing
 from xlingual.report.table import Badge, Key, Table, Where
 
@@ -76,7 +75,7 @@ class Matrix:
     corner: str = "from ↓ to →"
     style: str = ""
     shown: int = 1  # maps of further encoders are folded
-    each: str = ENCODER  # what a map is of
+    each: str = "encoder"  # what a map is of
     where: Where = "page"
 
 
@@ -100,7 +99,7 @@ class Boxes:
     name: str
     boxes: Sequence[Box]
     axis: Axis
-    each: str = ENCODER  # what a line is of
+    each: str = "encoder"  # what a line is of
     where: Where = "page"
 
 

@@ -12,25 +12,6 @@ _OPEN, _CLOSE = "\x02", "\x03"
 _SHORT = 2  # letters; a name as short as that could be read as a word
 
 
-# What was evaluated: encoders, or systems where some are search systems. Who makes a sentence or a head says
-# these words, with an "s" behind them for several; the page that shows it knows which it is (`named_as`).
-_WORD, _END = "\x04", "\x05"
-_SYSTEM = {"encoder": "system", "an encoder": "a system", "Encoder": "System", "An encoder": "A system"}
-ENCODER, AN_ENCODER, CAPITAL_ENCODER, CAPITAL_AN_ENCODER = (f"{_WORD}{word}{_END}" for word in _SYSTEM)
-
-
-def named_as(text: str, systems: bool) -> str:
-    """Return a text with the words for what was evaluated: encoders, or systems.
-
-    >>> named_as(f"{CAPITAL_AN_ENCODER} of 3 {ENCODER}s", True)
-    'A system of 3 systems'
-    """
-    if _WORD in text:
-        for word, system in _SYSTEM.items():
-            text = text.replace(f"{_WORD}{word}{_END}", system if systems else word)
-    return text
-
-
 def marked(name: str) -> str:
     """Return the name, marked as one."""
     return f"{_OPEN}{quoted(name)}{_CLOSE}"

@@ -7,7 +7,6 @@ from collections.abc import Container, Iterable, Sequence
 
 from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER, ENCODER
 from xlingual.tasks import CORRELATIONS, task_of
 
 Place = tuple[str, str]  # row and column of a table
@@ -22,23 +21,23 @@ GLOSSARY = (
     ),
     (
         "What BkR does not see",
-        f"Whether the nearest text is a translation. {CAPITAL_AN_ENCODER} that knows only how images look "
-        f"can score high. {CAPITAL_AN_ENCODER} that finds exact matches but no similar texts is at chance. "
-        f"BkR and SIM can order {ENCODER}s of similar kinds. They cannot order models trained on images "
-        f"among others, or repairs of one {ENCODER}.",
+        "Whether the nearest text is a translation. An encoder that knows only how images look "
+        "can score high. An encoder that finds exact matches but no similar texts is at chance. "
+        "BkR and SIM can order encoders of similar kinds. They cannot order models trained on images "
+        "among others, or repairs of one encoder.",
     ),
     (
         "Chance",
-        f"The score on the same data of {AN_ENCODER} without any knowledge: K divided by the number of "
+        "The score on the same data of an encoder without any knowledge: K divided by the number of "
         'distinct images (XLR: K divided by the number of candidates; CORR: 0). The decision "at chance" '
-        f"uses wider intervals than those shown, corrected for the number of {ENCODER}s.",
+        "uses wider intervals than those shown, corrected for the number of encoders.",
     ),
     (
         "Oracle",
         "The score of images alone: each query retrieves the text whose image is nearest to its own image. "
         "It is a reference value, not an upper bound.",
     ),
-    ("Ceiling", f"The highest possible score of {AN_ENCODER} on this sample."),
+    ("Ceiling", "The highest possible score of an encoder on this sample."),
     (
         "Normalised",
         "The position of the value between chance (0\u00a0%) and the oracle (100\u00a0%). It makes data "
@@ -60,7 +59,7 @@ GLOSSARY = (
         "Interval",
         "The range of values for another sample of the same size from the same source, at the given level. "
         "A lead is called real when the interval of the paired difference excludes zero. Each comparison is "
-        f"tested separately: with many {ENCODER}s, one may look different by luck.",
+        "tested separately: with many encoders, one may look different by luck.",
     ),
     (
         "Tied",

@@ -15,7 +15,6 @@ from xlingual.report.blocks import Block, Figure, Group, Heading, Legend, Prose
 from xlingual.report.figures import frame, labels
 from xlingual.report.figures.frame import Frame, Size
 from xlingual.report.figures.labels import Box
-from xlingual.report.marking import ENCODER
 from xlingual.report.pool_views import EncoderViews, amount, tables_of
 from xlingual.report.shapes import Drawing, Shape
 from xlingual.report.table import Key
@@ -84,7 +83,7 @@ def _scatter(drawn: Sequence[EncoderViews], notes: tuple[str, ...], size: Size) 
         across="mAP, answer in the question's language",
         up="mAP, answer in another language",
         spoken=f"mAP for answers in other languages against mAP for answers in the question's own language, "
-        f"{len(points)} {ENCODER}s; below the diagonal the own language is preferred",
+        f"{len(points)} encoders; below the diagonal the own language is preferred",
         lines=[shapes.line(*diagonal, "diagonal")],
         taken=[box for point in points for box in point.whiskers()],
         avoided=_along(*diagonal),
@@ -190,7 +189,7 @@ def space(runs: Sequence[Results], found: Sequence[EncoderViews]) -> list[Block]
     )
     if any(len(rows) > MOST_POINTS for _, rows in shown):
         about += " An even part of the points is shown."
-    more = f"{left_out} more {ENCODER}{' is' if left_out == 1 else 's are'} not drawn."
+    more = f"{left_out} more encoder{' is' if left_out == 1 else 's are'} not drawn."
     return [
         Heading("The space in two dimensions"),
         Prose(about, "about close"),

@@ -8,7 +8,6 @@ from xlingual.report import numbers, words
 from xlingual.report.findings import chance
 from xlingual.report.findings.leads import may_be_luck
 from xlingual.report.leaders import BoardRow
-from xlingual.report.marking import CAPITAL_AN_ENCODER, ENCODER
 from xlingual.tasks import Mark, Task
 
 MOST_NAMED = 3
@@ -41,11 +40,11 @@ def advice(
         head = f"{leader.encoder} is not" if alone else "None is"
         mend = "it" if alone else f"the best one, {leader.encoder}"
         return [
-            f"{head} good enough{purpose}: try another {ENCODER}, or improve {mend}.",
-            f"{CAPITAL_AN_ENCODER} that is good enough {_scale(task.mark)}.",
+            f"{head} good enough{purpose}: try another encoder, or improve {mend}.",
+            f"An encoder that is good enough {_scale(task.mark)}.",
         ]
     if unlike:
-        return [f"Do not choose between these {ENCODER}s by {task.title}: they are of different kinds."]
+        return [f"Do not choose between these encoders by {task.title}: they are of different kinds."]
     return _choice(leader, found, purpose, costs or {}, judged=least is not None)
 
 
@@ -70,7 +69,7 @@ def _scale(mark: Mark) -> str:
 
 
 def _these(found: Sequence[BoardRow]) -> str:
-    return found[0].encoder if len(found) == 1 else f"any of these {len(found)} {ENCODER}s"
+    return found[0].encoder if len(found) == 1 else f"any of these {len(found)} encoders"
 
 
 def _choice(
@@ -79,7 +78,7 @@ def _choice(
     """Return which encoder to take: the best, any of those that are level, or none before more is known."""
     level = [leader, *(row for row in found if row.standing == "level")]
     if len(found) == 1:
-        beside = f"evaluate one or two other {ENCODER}s before you decide"
+        beside = "evaluate one or two other encoders before you decide"
         return [f"{leader.encoder} can be used{purpose}; {beside}."] if judged else []
     ceiling = words.ceiling(leader.measure, [row.encoder for row in level], (row.value for row in level))
     if ceiling is not None:
@@ -94,13 +93,11 @@ def _choice(
     if any(row.standing == "behind" for row in found):
         if may_be_luck(row.behind for row in found):
             return [
-                f"Use {leader.encoder}{purpose}: it has the best value of these {len(found)} {ENCODER}s, but "
-                f"with so many {ENCODER}s the lead may be luck."
+                f"Use {leader.encoder}{purpose}: it has the best value of these {len(found)} encoders, but "
+                f"with so many encoders the lead may be luck."
             ]
         best = (
-            "better than the other"
-            if len(found) == 2
-            else f"clearly the best of these {len(found)} {ENCODER}s"
+            "better than the other" if len(found) == 2 else f"clearly the best of these {len(found)} encoders"
         )
         return [f"Use {leader.encoder}{purpose}: it is {best}."]
     return [

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.leaders import BoardRow
-from xlingual.report.marking import ENCODER
 
 
 def none_above(rows: Sequence[BoardRow]) -> bool:
@@ -25,7 +24,7 @@ def nothing_found(best: BoardRow, found: Sequence[BoardRow], name: str, where: s
     else:
         most = "lowest" if words.lower_is_better(best.measure) else "highest"
         best_one = f"the {most} is {best.encoder} with {name} {value}{where}"
-        lead = f"No {ENCODER} is {verb} chance{level(found)}: {best_one}."
+        lead = f"No encoder is {verb} chance{level(found)}: {best_one}."
     luck = _luck(found)
     if best.oracle is None:
         return [lead, *luck]
@@ -41,7 +40,7 @@ def _luck(found: Sequence[BoardRow]) -> list[str]:
         return []
     leaves = "95 % interval of" if len(names) == 1 else "95 % intervals of"
     verb = "leaves" if len(names) == 1 else "leave"
-    among = f"with {len(found)} {ENCODER}s that may be luck"
+    among = f"with {len(found)} encoders that may be luck"
     return [f"The {leaves} {numbers.in_words(names)} {verb} chance, but {among}."]
 
 

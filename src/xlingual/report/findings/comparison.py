@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import msgspec
 
 from xlingual.report import numbers, words
-from xlingual.report.marking import ENCODER
 from xlingual.report.table import Cell
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
@@ -85,8 +84,8 @@ def _leaderboard(board: Board, comparison: Comparison) -> str:
         if len(top) == len(others):
             every = "both" if len(top) == 1 else f"all {len(board.rows)}"
             return (
-                f"No {ENCODER} is shown to be best in {name} ({size(board)}): {leader.encoder} has the "
-                f"highest value, {value}, but {tests} leave {every} {ENCODER}s at the top{closest}."
+                f"No encoder is shown to be best in {name} ({size(board)}): {leader.encoder} has the "
+                f"highest value, {value}, but {tests} leave {every} encoders at the top{closest}."
             )
         named = numbers.in_words([row.encoder for row in top], _MOST)
         return (
@@ -200,7 +199,7 @@ def _over_all_parts(board: Board, comparison: Comparison) -> list[str]:
         else:
             untested = any(row.outcome == record.CANNOT_TELL for part in parts for row in part.rows)
             where = ", where a test is possible" if untested else ""
-            sentences.append(f"Every {ENCODER} has the same outcome on all {what}{where}.")
+            sentences.append(f"Every encoder has the same outcome on all {what}{where}.")
     return sentences
 
 

@@ -10,7 +10,6 @@ from xlingual.report import numbers, words
 from xlingual.report.findings import hubs, leads, recalls
 from xlingual.report.findings.recalls import IMAGE, RSUM, TASK, interval_text, value_text
 from xlingual.report.leaders import BoardRow, contains, side_of_chance
-from xlingual.report.marking import ENCODER
 from xlingual.report.table import Cell
 from xlingual.results import Results, Summary, by_key
 from xlingual.tasks import Task
@@ -126,7 +125,7 @@ def _leading(head: _Headline) -> str:
     if not contains(behind.ci, 0.0):
         luck = leads.may_be_luck(row.behind for row in head.rows.values())
         real = (
-            f"but with {len(head.rows)} {ENCODER}s that may be luck"
+            f"but with {len(head.rows)} encoders that may be luck"
             if luck
             else "so the lead is real on this data"
         )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.leaders import side_of_chance
-from xlingual.report.marking import ENCODER
 from xlingual.results.leaderboard import MTEB, Leaderboard, ResultCell, ResultColumn
 
 _MOST = 8  # columns that have a sentence each
@@ -29,23 +28,23 @@ def above_chance(column: ResultColumn, cell: ResultCell) -> bool:
 def _lead(board: Leaderboard) -> str:
     tested = [column for column in board.columns if column.tested]
     if not tested:
-        return f"The best {ENCODER} is not known: no column has a test of two {ENCODER}s on the same queries."
+        return "The best encoder is not known: no column has a test of two encoders on the same queries."
     where = (
         "in the column that was tested" if len(tested) == 1 else f"in all {len(tested)} columns with tests"
     )
     if not any(above_chance(column, cell) for column in tested for cell in column.top):
-        return f"Use none of them: no {ENCODER} is shown to be above chance {where}."
+        return f"Use none of them: no encoder is shown to be above chance {where}."
     tops = [{cell.encoder for cell in column.top} for column in tested]
     always = [name for name in board.encoders if all(name in top for top in tops)]
     if len(always) == 1:
-        return f"Use {always[0]}: no other {ENCODER} is shown to be better than it {where}."
+        return f"Use {always[0]}: no other encoder is shown to be better than it {where}."
     if always:
         named = numbers.in_words(always, _NAMED)
         which = "either" if len(always) == 2 else "any"
-        return f"Use {which} of {named}: no other {ENCODER} is shown to be better than these {where}."
-    choose = f"Choose by the column of the data that resemble yours most: no {ENCODER} is at the top {where}."
+        return f"Use {which} of {named}: no other encoder is shown to be better than these {where}."
+    choose = f"Choose by the column of the data that resemble yours most: no encoder is at the top {where}."
     if any({cell.encoder for cell in column.known} != set(board.encoders) for column in tested):
-        return f"{choose} Some {ENCODER}s lack columns, so their numbers of top places cannot be compared."
+        return f"{choose} Some encoders lack columns, so their numbers of top places cannot be compared."
     most = max(sum(name in top for top in tops) for name in board.encoders)
     often = [name for name in board.encoders if sum(name in top for top in tops) == most]
     verb, each = ("is", "") if len(often) == 1 else ("are", " each")
@@ -59,7 +58,7 @@ def _column(column: ResultColumn) -> str:
     """Return who is best in a column, or why that is not known."""
     known = column.known
     if not known:
-        return f"{column.name}: no {ENCODER} has a value."
+        return f"{column.name}: no encoder has a value."
     first = known[0]
     value = numbers.with_interval(first.value, first.ci, column.measure)
     if not column.tested:
@@ -72,12 +71,12 @@ def _column(column: ResultColumn) -> str:
         )
     top = column.top
     if not any(above_chance(column, cell) for cell in top):
-        return f"{column.name}: no {ENCODER} at the top is shown to be above chance."
+        return f"{column.name}: no encoder at the top is shown to be above chance."
     if len(top) == 1:
         return f"{column.name}: {first.encoder} is best, {value}."
     if len(top) == len(known):
         return (
-            f"{column.name}: the data cannot tell the {len(top)} {ENCODER}s apart; the best value is {value}."
+            f"{column.name}: the data cannot tell the {len(top)} encoders apart; the best value is {value}."
         )
     others = [cell.encoder for cell in top if cell is not first]
     shared = f"shares the top with {numbers.in_words(others, _NAMED - 1)}"
@@ -96,11 +95,9 @@ def _missing(board: Leaderboard) -> list[str]:
         found.append(f"{empty} of {cells} cells {verb} empty.")
     if board.means:
         n, all_of = len(board.means), len(board.encoders)
-        which = (
-            f"all {n} {ENCODER}s" if n == all_of else f"the {n} of {all_of} {ENCODER}s that have every column"
-        )
+        which = f"all {n} encoders" if n == all_of else f"the {n} of {all_of} encoders that have every column"
         if n == 1 and all_of > 1:
-            which = f"the one {ENCODER} that has every column"
+            which = "the one encoder that has every column"
         found.append(f"The mean over all {len(board.columns)} columns is that of {which}; it has no test.")
     elif len(board.columns) > 1:
         found.append(words.stop(f"There is no mean over the columns: {board.no_mean}"))
@@ -118,13 +115,13 @@ def ranks(cell: ResultCell) -> str:
 TERMS = {
     "Column": "One data set, task and measure under equal conditions: the same data, samples, images and "
     "options. Numbers under other conditions are in separate columns.",
-    "Rank": f"The possible ranks after tests of all pairs of {ENCODER}s in a column (paired by query, "
-    f"corrected for their number). The best possible rank is 1 plus the number of {ENCODER}s shown "
-    f"to be better. The worst is the number of {ENCODER}s minus those shown to be worse.",
-    "Top": f"No other {ENCODER} in the column is shown to be better. Several {ENCODER}s can share the top; "
+    "Rank": "The possible ranks after tests of all pairs of encoders in a column (paired by query, "
+    "corrected for their number). The best possible rank is 1 plus the number of encoders shown "
+    "to be better. The worst is the number of encoders minus those shown to be worse.",
+    "Top": "No other encoder in the column is shown to be better. Several encoders can share the top; "
     "their order is not known.",
-    "Missing": f"A dash means that the {ENCODER} was not evaluated there. No number replaces it.",
-    "Mean": f"Each column has equal weight. Only {ENCODER}s with a value in every column have a mean, since "
+    "Missing": "A dash means that the encoder was not evaluated there. No number replaces it.",
+    "Mean": "Each column has equal weight. Only encoders with a value in every column have a mean, since "
     "means over different columns mislead.",
 }
 
@@ -139,7 +136,7 @@ def caption(column: ResultColumn) -> str:
     if column.n_seeds > 1:
         parts.append(f"{column.n_seeds} seeds")
     if column.n_tests:
-        parts.append(f"{numbers.counted(column.n_tests, 'test')} of two {ENCODER}s")
+        parts.append(f"{numbers.counted(column.n_tests, 'test')} of two encoders")
     return ", ".join(parts) or (column.untested or "")
 
 

@@ -7,7 +7,6 @@ from statistics import NormalDist
 
 from xlingual.report import numbers, words
 from xlingual.report.leaders import BoardRow, contains
-from xlingual.report.marking import ENCODER
 from xlingual.results import Results, Summary, by_key
 from xlingual.results.cautions import unanswered
 from xlingual.results.entries import Behind
@@ -27,7 +26,7 @@ def lead(leader: BoardRow, found: Sequence[BoardRow], name: str, where: str) -> 
         return f"{head}, but is not distinguishable from {_level(level)}{_next(behind)}"
     if behind:
         real = (
-            f"but with {len(found)} {ENCODER}s that may be luck"
+            f"but with {len(found)} encoders that may be luck"
             if may_be_luck(row.behind for row in found)
             else "so the lead is real on this data"
         )

@@ -10,7 +10,6 @@ from xlingual.report import numbers
 from xlingual.report.findings import chance, hubs, leads
 from xlingual.report.findings.retrieval import few_queries
 from xlingual.report.leaders import BoardRow, contains
-from xlingual.report.marking import ENCODER
 from xlingual.report.pool_views import (
     ONE_TARGET,
     PREFER_OWN,
@@ -152,7 +151,7 @@ def order(every: Sequence[EncoderViews]) -> list[str]:
         return []
     moved = [i for i, (alone, here) in ranks.items() if alone != here]
     if not moved:
-        return [f"With candidates of the question's language only, the order of the {ENCODER}s is the same."]
+        return ["With candidates of the question's language only, the order of the encoders is the same."]
     first = next(i for i, (alone, _) in ranks.items() if alone == 1)
     best = next(i for i, (_, here) in ranks.items() if here == 1)
     one, other = every[first], every[best]

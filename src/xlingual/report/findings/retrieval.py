@@ -17,7 +17,6 @@ from xlingual.report.findings.leads import (
     without_value,
 )
 from xlingual.report.leaders import BoardRow
-from xlingual.report.marking import ENCODER
 from xlingual.results import Results, Summary
 from xlingual.results.kinds import differences, no_leader, taken_as_one
 from xlingual.tasks import Task
@@ -158,7 +157,7 @@ def _not_paired(runs: Sequence[Results], task: str, places: list[int]) -> str:
     if leaders.unit(runs) == "pool":
         which = numbers.in_words([names[place - 1] for place in places])
     text = (
-        f"{which} were evaluated separately, so their {ENCODER}s cannot be compared query by query, and "
+        f"{which} were evaluated separately, so their encoders cannot be compared query by query, and "
         "their differences have no interval. Evaluate them together to get intervals."
     )
     unequal = conditions.unequal([runs[place - 1] for place in places], task)

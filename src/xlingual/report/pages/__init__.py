@@ -12,7 +12,6 @@ from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 from xlingual.report.emphasis import NONE, Emphasis
 from xlingual.report.pages.made import rows
-from xlingual.report.wording import worded
 
 # record → the module of its page, whose function `page` makes it
 PAGES: Mapping[str, str] = {
@@ -74,11 +73,4 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     page: Page = module.page(found, title=title, **more)
     if not several or len(found) == 1:
         page = replace(page, made=rows(found[0] if several else found))
-    return worded(page, systems=any(map(_lists, found if several else [found])))
-
-
-def _lists(found: Any) -> bool:  # noqa: ANN401  (a record)
-    """Return whether not all that was evaluated are encoders."""
-    kinds = getattr(found, "encoders", None)
-    kinds = kinds.values() if isinstance(kinds, Mapping) else ()
-    return bool(getattr(found, "search_systems", ())) or any("returns_lists" in kind for kind in kinds)
+    return page

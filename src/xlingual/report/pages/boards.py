@@ -11,7 +11,6 @@ from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
 from xlingual.report.findings import chance
 from xlingual.report.leaders import BoardRow
-from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Table, TableRoom, Where
 from xlingual.report.table import Row as TableRow
 from xlingual.results import Results
@@ -20,7 +19,7 @@ from xlingual.tasks import Task
 LANDMARKS = (
     ("chance", "chance"),
     ("oracle", "images alone (oracle)"),
-    ("ceiling", f"the most any {ENCODER} could reach (ceiling)"),
+    ("ceiling", "the most any encoder could reach (ceiling)"),
 )
 TIES = "tied queries"
 LOOKS = (
@@ -62,7 +61,7 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
     ceilings = len(_texts(rows, "ceiling")) > 1
     columns = (
         Column("#", "rank", ""),
-        Column(CAPITAL_ENCODER, "name", ENCODER, data=True),
+        Column("Encoder", "name", "encoder", data=True),
         Column(task.measure_name(rows[0].measure), short="value", interval="95 % interval", main=True),
         Column("", "chart"),
         Column("Behind leader", short="behind"),

@@ -9,30 +9,29 @@ from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Block, Finding, Fold, Page, Prose, Section
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.findings.comparison import CORRECTIONS, difference, findings, heading, parts_of, size
-from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, TableRoom
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Comparison
 from xlingual.tasks import task_of
 
 TERMS = {
-    "Difference": f"The {ENCODER}'s value minus the baseline's, on the same queries. The interval is the "
+    "Difference": "The encoder's value minus the baseline's, on the same queries. The interval is the "
     "range of values for another sample of the same size from the same source; it is not "
     "corrected for the number of comparisons.",
-    "Adjusted p": f"The probability of a difference this large if the two {ENCODER}s are equally good, "
+    "Adjusted p": "The probability of a difference this large if the two encoders are equally good, "
     "corrected for the number of tests in its table (language pairs together, slices of one "
     "column together).",
     **dict([words.NO_DIFFERENCE]),
     "Equivalent": "Two one-sided tests show that the difference is smaller than the margin, either way. Only "
     "with a margin.",
-    "Rank": f"The possible ranks after corrected tests of all pairs of {ENCODER}s. The best possible rank is "
-    f"1 plus the number of {ENCODER}s shown to be better. The worst is the number of {ENCODER}s "
+    "Rank": "The possible ranks after corrected tests of all pairs of encoders. The best possible rank is "
+    "1 plus the number of encoders shown to be better. The worst is the number of encoders "
     "minus those shown to be worse.",
 }
 _TONES = {record.BETTER: "behind", record.WORSE: "behind", record.BASELINE: "leader"}  # of rows, else level
 _COLUMNS = (
     Column("Rank", "rank", "rank"),
-    Column(CAPITAL_ENCODER, "name", ENCODER, data=True),
+    Column("Encoder", "name", "encoder", data=True),
     Column("Value", short="value", main=True),
     Column("", "chart"),
     Column("Difference", short="difference"),
@@ -55,7 +54,7 @@ def page(comparison: Comparison, *, title: str | None = None) -> Page:
     encoders = list(dict.fromkeys(row.encoder for board in comparison.boards for row in board.rows))
     return Page(
         kind="comparison",
-        title=title or f"Comparison of {len(encoders)} {ENCODER}s",
+        title=title or f"Comparison of {len(encoders)} encoders",
         verdict=[Finding(findings(comparison))],
         sections=sections,
         facts=_facts(comparison, len(encoders)),
@@ -87,7 +86,7 @@ def _table(board: Board, comparison: Comparison) -> Table:
         Key(f"difference from {board.baseline} with its {level} interval", SWATCHES["interval"]),
         Key("no difference", SWATCHES["chance"]),
         *([Key("margin of equivalence", SWATCHES["ceiling"])] if lines else []),
-        *([Key(f"no {ENCODER} is shown to be better", badge=Badge("top", "soft"))] if ranked else []),
+        *([Key("no encoder is shown to be better", badge=Badge("top", "soft"))] if ranked else []),
     ]
     rows, records = [], []
     for row in board.rows:
@@ -138,7 +137,7 @@ def _facts(comparison: Comparison, n_encoders: int) -> list[tuple[str, str]]:
     """Return how much was compared; a pool, which is taken whole, has languages where others have pairs."""
     whole = comparison.boards[0]
     counts = [
-        (n_encoders, ENCODER, f"{ENCODER}s"),
+        (n_encoders, "encoder", "encoders"),
         (whole.n_queries, "query answered", "queries answered"),
         (whole.n_clusters, "cluster", "clusters"),
     ]

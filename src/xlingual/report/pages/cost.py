@@ -10,7 +10,6 @@ from xlingual.report.blocks import Block, Prose, Section
 from xlingual.report.conditions import parsed
 from xlingual.report.figures.cost import Placed, against_cost, frontier
 from xlingual.report.leaders import BoardRow
-from xlingual.report.marking import AN_ENCODER, CAPITAL_ENCODER, ENCODER
 from xlingual.report.numbers import MISSING, in_words
 from xlingual.report.table import Badge, Cell, Column, Row, Table, narrower
 from xlingual.results import Results, by_key
@@ -29,7 +28,7 @@ _ACROSS: tuple[tuple[str, Callable[[Cost], float | None]], ...] = (
     ("bytes of a text's vector", lambda cost: cost.get("bytes_per_text")),
 )
 _ABOUT = (
-    f"Latency: time of a query, from the file of a run. Texts a second: texts that {AN_ENCODER} encoded in "
+    "Latency: time of a query, from the file of a run. Texts a second: texts that an encoder encoded in "
     "this run, without texts whose vectors were stored before. Both depend on the machine and its load."
 )
 
@@ -115,7 +114,7 @@ def _table(
     badge = Badge("frontier", "soft")
     legend = (f"frontier: no other is both cheaper and better, in {across}",) if best else ()
     columns = (
-        Column(CAPITAL_ENCODER, "name", ENCODER, data=True),
+        Column("Encoder", "name", "encoder", data=True),
         Column(measure, short="value", interval="95 % interval", main=True),
         Column("Median latency", short="median latency"),
         Column("95th percentile", short="95 % latency"),

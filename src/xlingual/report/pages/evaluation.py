@@ -16,7 +16,6 @@ from xlingual.report.blocks import Boxes, Finding, Page, Section
 from xlingual.report.emphasis import NONE, Emphasis, language_pairs
 from xlingual.report.examples import MOST_BYTES, samples
 from xlingual.report.figures.over_pairs import annotated
-from xlingual.report.marking import ENCODER
 from xlingual.report.pages.cost import cost_section
 from xlingual.results import Entry, Results, Summary
 from xlingual.results.names import data_name
@@ -152,7 +151,7 @@ def _facts(runs: Sequence[Results], parts: Sequence[TaskPart]) -> list[tuple[str
     encoders = parts[0].encoders if len(parts) == 1 else None
     return [
         *_counted(
-            (encoders or _shown(runs), ENCODER),
+            (encoders or _shown(runs), "encoder"),
             *([(len(eyes), "image encoder")] if len(eyes) > 1 else []),
         ),
         *([("languages", ", ".join(spoken))] if (spoken := _languages(runs)) else []),

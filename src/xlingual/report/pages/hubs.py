@@ -14,7 +14,6 @@ from xlingual.report.figures.hubs import BAR, BY_CHANCE, distribution
 from xlingual.report.figures.labels import shortened
 from xlingual.report.hub_views import EncoderHubs, hubs_of, largest_of
 from xlingual.report.leaders import BoardRow
-from xlingual.report.marking import ENCODER
 from xlingual.report.pool_views import amount, share
 from xlingual.report.table import Cell, Column, Key, Table
 from xlingual.results import Results
@@ -117,7 +116,7 @@ _ALARMS: Shown = (
 )
 _ALARM: Shown = (Column("alarm"), lambda one: Cell("strong" if one.hubs.alarm else ""))
 _COLUMNS: tuple[Shown, ...] = (
-    (Column(ENCODER, "name", data=True), lambda one: Cell(one.row.label)),
+    (Column("encoder", "name", data=True), lambda one: Cell(one.row.label)),
     _WHERE,
     _ALARMS,
     (Column("skewness"), lambda one: Cell.by(_decimal, one.hubs.skewness, one.hubs.skewness_ci)),

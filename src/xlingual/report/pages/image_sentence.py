@@ -12,7 +12,6 @@ from xlingual.report.findings import recalls
 from xlingual.report.findings.image_sentence import of_run
 from xlingual.report.findings.recalls import IMAGE, RSUM, cell_of, measure_head
 from xlingual.report.findings.retrieval import findings
-from xlingual.report.marking import AN_ENCODER
 from xlingual.report.pages import hubs
 from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.table import Badge, Cell, Column, Key, Row, Table, TableRoom
@@ -43,7 +42,7 @@ TERMS = {
     "by it.",
     "Difference to the baseline": "In brackets: the value minus the baseline's, on the same queries. A star "
     "says that its interval excludes zero.",
-    "Chance": f"The score on the same data of {AN_ENCODER} for which all candidates are equally similar.",
+    "Chance": "The score on the same data of an encoder for which all candidates are equally similar.",
     "Interval": "Where the number would land for another sample of as many images from the same source. "
     "Sentences of one image are not independent and are kept together.",
 }

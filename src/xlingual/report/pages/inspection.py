@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Card, Cards, Fold, Page, Prose, Section
 from xlingual.report.findings.inspection import MOST_NAMED, POOL, Wording, cut_of, findings, in_words, wording
-from xlingual.report.marking import ENCODER
 from xlingual.report.pages.inspection_kinds import cards, kinds, text, together
 from xlingual.report.table import Cell, Column, Table, narrower
 from xlingual.report.words import explained, stop
@@ -150,7 +149,7 @@ def _table(
     if left:
         about += f" Of each encoder the worst slice is shown; {numbers.count(left)} more are on the page."
     heads = [
-        Column(ENCODER, "name", data=True),
+        Column("encoder", "name", data=True),
         Column(f"{words.text}s with", "name", data=True),
         Column(f"{words.text}s"),
         Column(TASKS[found.task].measure_name(found.measure) if words is POOL else found.measure),
@@ -210,7 +209,7 @@ def _hubs(found: Inspection, words: Wording) -> list[Block]:
         for one in found.encoders
     ]
     heads = [
-        Column(ENCODER, "name", data=True),
+        Column("encoder", "name", data=True),
         "hubs",
         Column("failures they take"),
         Column(

@@ -10,7 +10,6 @@ from xlingual.report import numbers
 from xlingual.report.blocks import Block, Card, Cards, Fold, Heading, Prose, Text
 from xlingual.report.examples import data_uri
 from xlingual.report.findings.inspection import MOST_NAMED, POOL, wording
-from xlingual.report.marking import ENCODER
 from xlingual.report.table import Cell, Column, Table, narrower
 from xlingual.results.inspection import FailedQuery, InspectedEncoder, Inspection, ShownText
 from xlingual.tasks import TASKS
@@ -109,7 +108,7 @@ def _of_all(found: Inspection, meanings: dict[str, str]) -> Table:
         )
     failed = "missed" if wording(found) is POOL else "failed"
     heads = [
-        Column(ENCODER, "name", data=True),
+        Column("encoder", "name", data=True),
         failed,
         Column("of all"),
         *(Column(_SHORT[kind], meaning=meaning) for kind, meaning in meanings.items()),

@@ -21,7 +21,6 @@ from xlingual.report.findings.leaderboard import (
     missing_reasons,
     ranks,
 )
-from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.pages.cost import across_cost
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, TableRoom
 from xlingual.results.leaderboard import MTEB, OWN, Leaderboard, ResultCell, ResultColumn, Source
@@ -29,7 +28,7 @@ from xlingual.tasks import task_of
 
 FOLDER = "results"  # of a site, which holds the reports
 TOP = "*"  # in a terminal, after the values of those at the top
-_TOP_MEANS = f"no other {ENCODER} in the column is shown to be better"
+_TOP_MEANS = "no other encoder in the column is shown to be better"
 _CSV = (
     *("data", "task", "measure", "origin", "encoder", "value", "ci_low", "ci_high", "rank_low", "rank_high"),
     *("top", "result", "note"),
@@ -50,7 +49,7 @@ def page(board: Leaderboard, *, title: str | None = None) -> Page:
         facts=[
             *([("evaluated", when)] if when else []),
             *numbers.facts(
-                (len(board.encoders), ENCODER, f"{ENCODER}s"),
+                (len(board.encoders), "encoder", "encoders"),
                 (len(columns), "column", "columns"),
                 (len({column.data for column in columns}), "data set", "data sets"),
                 (len({column.task for column in columns}), "task", "tasks"),
@@ -73,7 +72,7 @@ def page(board: Leaderboard, *, title: str | None = None) -> Page:
 
 def _title(board: Leaderboard) -> str:
     data = numbers.in_words(list(dict.fromkeys(column.data for column in board.columns)), 4)
-    return f"Leaderboard of {numbers.counted(len(board.encoders), ENCODER)} on {data}"
+    return f"Leaderboard of {numbers.counted(len(board.encoders), 'encoder')} on {data}"
 
 
 def _conditions(column: ResultColumn) -> str:
@@ -101,7 +100,7 @@ def _all(board: Leaderboard) -> Section:
         ("languages", "Language", sorted({tag for column in columns for tag in column.languages})),
     ]
     heads = [
-        Column(CAPITAL_ENCODER, "name", ENCODER, data=True),
+        Column("Encoder", "name", "encoder", data=True),
         *([Column("Mean", marks={"mean": "1"})] if board.means else []),
         *(
             Column(
@@ -155,7 +154,7 @@ def _all(board: Leaderboard) -> Section:
             )
         )
     about = "A value with its interval leads to the report that has it. Columns can be sorted and filtered."
-    return Section(f"All {ENCODER}s", blocks, about)
+    return Section("All encoders", blocks, about)
 
 
 def _cell(board: Leaderboard, column: ResultColumn, cell: ResultCell) -> Cell:
@@ -218,7 +217,7 @@ def _of_column(board: Leaderboard, column: ResultColumn) -> list[Block]:
         rows.append(Row((Cell(ranks(cell)), Cell(cell.encoder, badges=badges), shown, Cell(bar=bar)), tone))
     heads = [
         Column("Rank", "rank"),
-        Column(CAPITAL_ENCODER, "name", data=True),
+        Column("Encoder", "name", data=True),
         Column("Value", main=True),
         Column("", "chart"),
     ]

@@ -13,7 +13,6 @@ from xlingual.report.figures.labels import shortened
 from xlingual.report.figures.multilingual_pool import losses, space, trade_off
 from xlingual.report.findings.multilingual_pool import of_run
 from xlingual.report.findings.retrieval import findings
-from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER
 from xlingual.report.pages import hubs, pool_tables, pools_side_by_side
 from xlingual.report.pages.boards import boards, notes
 from xlingual.report.pages.evaluation import TaskPart
@@ -36,7 +35,7 @@ OWN = (
 )
 ANY = (
     "An answer is right in whatever language, and all of them should rank above everything else. "
-    f"{CAPITAL_AN_ENCODER} that prefers its own language puts wrong candidates of that language above right "
+    "An encoder that prefers its own language puts wrong candidates of that language above right "
     "ones of another."
 )
 BOTH = "With the policy prefer-own, only answers in the question's language count as right."
@@ -60,7 +59,7 @@ TERMS = {
     "(rand − same)/rand. 0 means no bias; above 0 the encoder prefers the question's "
     "language.",
     "Monolingual pool": "Only candidates in the question's language. It does not show whether languages "
-    f"share one space: {AN_ENCODER} may be good here and fail over the pool of all "
+    "share one space: an encoder may be good here and fail over the pool of all "
     "languages.",
     "Weak and strong alignment": "Weak: in one other language alone, the nearest candidate is an answer. "
     "Strong: answers in other languages are nearer than wrong candidates in the question's own; measured as "
@@ -79,7 +78,7 @@ TERMS = {
     hubs.TERM[0]: hubs.TERM[1],
     "Own-language answers only": "The policy prefer-own: answers in the question's language should come "
     "first. A right answer in another language is then counted as a separate kind of error.",
-    "Chance": f"The score on the same data of {AN_ENCODER} for which all candidates are equally similar.",
+    "Chance": "The score on the same data of an encoder for which all candidates are equally similar.",
 }
 USED_BY = {  # a term → the views that need it
     "One target only": ("one_target", "one_target_summary"),

@@ -7,7 +7,6 @@ from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Finding, Page, Section
-from xlingual.report.marking import ENCODER
 from xlingual.report.table import Cell, Table, TableRoom
 from xlingual.results.plan import Plan, PlanRow
 from xlingual.tasks import task_of
@@ -41,7 +40,7 @@ def _table(plan: Plan) -> Table:
     narrow = TableRoom(names=16, bare=(gap,))
     return Table.of_texts(
         "Queries and what they show",
-        [ENCODER, gap, f"queries for {plan.effect:g}", *shown, LIMIT],
+        ["encoder", gap, f"queries for {plan.effect:g}", *shown, LIMIT],
         [_cells(row, len(sizes)) for row in plan.rows],
         data=True,
         titled=False,
@@ -109,7 +108,7 @@ def findings(plan: Plan) -> list[str]:
             out.append(words.ceiling(plan.measure, pair, values) or sentence)
     out.append(_pool(plan))
     if plan.n_tests > 1:  # a comparison would correct for them, the plan does not
-        every = "" if plan.baseline_given else f"all pairs of {ENCODER}s; fewer with --baseline: "
+        every = "" if plan.baseline_given else "all pairs of encoders; fewer with --baseline: "
         strictest = f"{plan.alpha / plan.n_tests:.2g}"
         out.append(
             f"This is for one test at alpha {plan.alpha:g}. compare corrects for {plan.n_tests} ({every}the "
@@ -123,9 +122,9 @@ def _needed(plan: Plan, known: list[PlanRow]) -> str:
     what = f"difference of {plan.effect:g} in {name} from {plan.baseline}"
     counts = sorted(row.queries for row in known if row.queries is not None)
     never = [row.encoder for row in known if row.queries is None]
-    whose = numbers.in_words(never) if len(never) <= 3 else f"{len(never)} of {len(known)} {ENCODER}s"
+    whose = numbers.in_words(never) if len(never) <= 3 else f"{len(never)} of {len(known)} encoders"
     if len(never) == len(known):
-        whose = f"any {ENCODER}" if len(known) > 1 else never[0]
+        whose = "any encoder" if len(known) > 1 else never[0]
     if not counts:
         return f"No number of queries can show a {what} with this pool, for {whose}."
     ends, here = [counts[0], counts[-1]], plan.clusters(plan.n_queries)
@@ -145,7 +144,7 @@ def _here(plan: Plan, known: list[PlanRow]) -> str:
     if not effects:
         return f"{present} no difference, however large."
     low, high = numbers.number(effects[0]), numbers.number(effects[-1])
-    size = low if low == high else f"{low} to {high}, depending on the {ENCODER}"
+    size = low if low == high else f"{low} to {high}, depending on the encoder"
     power = f"(power {numbers.percent(plan.power)}, two-sided, alpha {plan.alpha:g})"
     return f"{present} differences of {size} {power}."
 

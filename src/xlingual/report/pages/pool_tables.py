@@ -11,7 +11,6 @@ from msgspec import structs
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Prose
 from xlingual.report.findings.multilingual_pool import ALONE, DELTA, monolingual_ranks
-from xlingual.report.marking import ENCODER
 from xlingual.report.pool_views import (
     FOUND,
     PREFER_OWN,
@@ -59,7 +58,7 @@ FIRSTS = (  # kinds of first candidates under prefer-own: key, name on the page,
 )
 
 Shown: TypeAlias = tuple[Column, Callable[[EncoderViews], Cell]]  # a column, and its cell for an encoder
-NAME: Shown = (Column(ENCODER, "name", data=True), lambda one: Cell(one.row.label))
+NAME: Shown = (Column("encoder", "name", data=True), lambda one: Cell(one.row.label))
 
 
 def _by_encoder(title: str, found: Sequence[EncoderViews], shown: Sequence[Shown], *notes: str) -> Table:
@@ -194,7 +193,7 @@ def fairness(found: Sequence[EncoderViews]) -> Table | None:
         for one in found
         for name, value in one.mapping("fairness").items()
     ]
-    heads = [ENCODER, "measure", "fairness", "among answers", "among other candidates"]
+    heads = ["encoder", "measure", "fairness", "among answers", "among other candidates"]
     notes = ("1: the ranks of all languages' candidates look alike. 0: they do not.",)
     table = Table.of_texts("Language fairness", heads, rows, names=2, data=True, notes=notes, titled=False)
     return replace(table, where="written") if rows else None

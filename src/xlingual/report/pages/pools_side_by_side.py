@@ -9,7 +9,6 @@ from typing import Any
 from xlingual.report import leaders, numbers
 from xlingual.report.blocks import Block, Fold
 from xlingual.report.leaders import BoardRow
-from xlingual.report.marking import ENCODER
 from xlingual.report.pool_columns import PoolColumn, columns
 from xlingual.report.table import Cell, Column, Row, Table, TableRoom, Tone
 from xlingual.results import Results
@@ -38,7 +37,7 @@ def _encoders(pools: Sequence[PoolColumn]) -> list[str]:
 
 
 def _values(pools: Sequence[PoolColumn], name: str) -> Table:
-    heads = [Column(ENCODER, "name", data=True), *(Column(pool.name, data=True) for pool in pools)]
+    heads = [Column("encoder", "name", data=True), *(Column(pool.name, data=True) for pool in pools)]
     rows = [
         Row((Cell(encoder), *(_cell(pool, pool.rows.get(encoder)) for pool in pools)))
         for encoder in _encoders(pools)
@@ -92,7 +91,7 @@ def _differences(pools: Sequence[PoolColumn], name: str) -> list[Table]:
             for pool, row in zip(pools, own, strict=True)
         ]
         rows.append(Row((Cell(encoder), *cells)))
-    heads = [Column(ENCODER, "name", data=True), *(Column(pool.name, data=True) for pool in pools)]
+    heads = [Column("encoder", "name", data=True), *(Column(pool.name, data=True) for pool in pools)]
     return [
         Table(
             f"{name}, behind the best of each pool",
@@ -141,7 +140,7 @@ def _best(pools: Sequence[PoolColumn], name: str) -> list[str]:
         return _alone(pools, name)
     known = [(pool, pool.ordered[0]) for pool in several if pool.best]
     lost = numbers.in_words([pool.name for pool in several if not pool.best])
-    return [*_named(known, name), *([f"No {ENCODER} is above chance on {lost}."] if lost else [])]
+    return [*_named(known, name), *([f"No encoder is above chance on {lost}."] if lost else [])]
 
 
 def _named(known: Sequence[tuple[PoolColumn, str]], name: str) -> list[str]:
@@ -158,7 +157,7 @@ def _named(known: Sequence[tuple[PoolColumn, str]], name: str) -> list[str]:
         where = numbers.in_words([pool.name for pool, _ in known])
         return [f"{known[0][1]} has the best {name} on {where}{text}."]
     best = numbers.in_words([f"{best} on {pool.name}" for pool, best in known])
-    return [f"The best {name} is not that of one {ENCODER}: {best}{text}."]
+    return [f"The best {name} is not that of one encoder: {best}{text}."]
 
 
 def _alone(pools: Sequence[PoolColumn], name: str) -> list[str]:
@@ -179,9 +178,9 @@ def _order(pools: Sequence[PoolColumn]) -> list[str]:
     orders = [[name for name in pool.ordered if name in shared] for pool in pools]
     if all(order == orders[0] for order in orders):
         where = "both pools" if len(pools) == 2 else f"all {len(pools)} pools"
-        return [f"The order of the {len(shared)} {ENCODER}s is the same on {where}."]
+        return [f"The order of the {len(shared)} encoders is the same on {where}."]
     shown = "; ".join(
         f"on {pool.name} {', '.join(order[:5])}{' …' if len(order) > 5 else ''}"
         for pool, order in zip(pools, orders, strict=True)
     )
-    return [f"The order of the {ENCODER}s differs between the pools: {shown}."]
+    return [f"The order of the encoders differs between the pools: {shown}."]

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Finding, Page, Prose, Section
-from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.table import Cell, Column, Row, Table, TableRoom, Tone
 from xlingual.results.gate import PASS, UNDECIDED
 from xlingual.results.suite import BEHIND, LEADER, Compared, Evaluated, Gated, Headline, Suite
@@ -36,7 +35,7 @@ def page(suite: Suite, *, title: str | None = None) -> Page:
             *numbers.facts(
                 (len(sets), "data set", "data sets"),
                 (len({one.task for one in suite.evaluations}), "task", "tasks"),
-                (len(encoders), ENCODER, f"{ENCODER}s"),
+                (len(encoders), "encoder", "encoders"),
                 *([(len(suite.gates), "gate", "gates")] if suite.gates else []),
             ),
         ],
@@ -97,7 +96,7 @@ def _section(name: str, suite: Suite) -> Section:
 def _numbers(name: str, own: Sequence[Evaluated]) -> Table:
     found = [{row.encoder: row for row in one.numbers} for one in own]
     encoders = list(dict.fromkeys(encoder for rows in found for encoder in rows))
-    heads = [Column(CAPITAL_ENCODER, "name", ENCODER, data=True), *(Column(_head(one, own)) for one in own)]
+    heads = [Column("Encoder", "name", "encoder", data=True), *(Column(_head(one, own)) for one in own)]
     rows = tuple(
         Row(
             (

@@ -8,7 +8,6 @@ from msgspec import structs
 from xlingual.report import colours, page_of
 from xlingual.report.figures import multilingual_pool as figures
 from xlingual.report.figures import pool_maps as maps
-from xlingual.report.marking import ENCODER
 from xlingual.report.render import html
 from xlingual.tasks import TASKS
 
@@ -252,4 +251,4 @@ def test_encoders_without_room_for_a_drawing_are_counted(pool, monkeypatch):
     monkeypatch.setattr(figures, "MOST_DRAWINGS", 2)
     results = pool.results()
     _, _, drawn, _, note = figures.space([results], pool.views_of(results))
-    assert len(drawn.blocks) == 2 and note.text == f"1 more {ENCODER} is not drawn."
+    assert len(drawn.blocks) == 2 and note.text == "1 more encoder is not drawn."

@@ -6,7 +6,6 @@ from msgspec import structs
 from xlingual.report import leaderboard, verdict, words
 from xlingual.report.findings import hubs
 from xlingual.report.findings import multilingual_pool as findings
-from xlingual.report.marking import ENCODER
 from xlingual.report.pool_views import PREFER_OWN, views_of
 from xlingual.results import Interval
 from xlingual.results.document import plain
@@ -94,7 +93,7 @@ def test_the_order_of_encoders_in_monolingual_pools(pool):
     (said,) = findings.order(found)
     assert "there english-only-dual-encoder_v2 is first" in said and "it is second of 3" in said
     assert findings.order(found[1:]) == [
-        f"With candidates of the question's language only, the order of the {ENCODER}s is the same."
+        "With candidates of the question's language only, the order of the encoders is the same."
     ]
     assert findings.order(found[:1]) == []
     wide = pool.results()

@@ -14,7 +14,6 @@ from xlingual.report import leaderboard, leaders, page_of, verdict, words
 from xlingual.report.blocks import Cards, Fold, Matrix, walk
 from xlingual.report.figures import pool_maps
 from xlingual.report.findings.multilingual_pool import ordinal
-from xlingual.report.marking import named_as
 from xlingual.report.pages import hubs, pool_tables
 from xlingual.report.pool_views import AGNOSTIC, PREFER_OWN, amount, share, views_of
 from xlingual.report.render import html, terminal, text
@@ -136,7 +135,7 @@ def test_nothing_is_said_of_seeds_of_a_pool(pool, tasks):
 
 
 def heads(table):
-    return [named_as(column.head, False) for column in table.columns]
+    return [column.head for column in table.columns]
 
 
 def column(table, place):

@@ -6,7 +6,6 @@ import pytest
 from msgspec import structs
 
 from xlingual.report import as_html, page_of, verdict
-from xlingual.report.marking import ENCODER
 from xlingual.report.pages import pools_side_by_side as page
 from xlingual.report.pool_columns import columns
 from xlingual.results import Behind, Interval
@@ -41,7 +40,7 @@ def test_pools_are_columns_and_encoders_rows(pool):
         ("one", ["balanced_mix", "english-only-dual-encoder_v2", "chargram"]), ("two", ["chargram"]),
     ]  # fmt: skip
     table, gaps, *folds = page.side_by_side(runs, TASK)
-    assert [column.head for column in table.columns] == [ENCODER, "one", "two"]
+    assert [column.head for column in table.columns] == ["encoder", "one", "two"]
     shown = [[cell.plain for cell in row.cells] for row in table.rows]
     assert shown[0][0] == "balanced_mix" and shown[0][2] == "–"
     assert shown[1][1].partition(" ")[0].endswith("*") and "*" not in shown[2][2]
@@ -118,11 +117,11 @@ def test_the_verdict_says_whether_pools_agree(pool):
     one, two = run_of(pool, "abc123", "one"), run_of(pool, "def456", "two")
     same = page.findings(columns([one, two], "AP"), "mAP")
     assert same[0] == "balanced_mix has the best mAP on one and two."
-    assert same[1] == f"The order of the 3 {ENCODER}s is the same on both pools."
+    assert same[1] == "The order of the 3 encoders is the same on both pools."
     three = page.findings(columns([one, two, run_of(pool, "0a0a0a", "three")], "AP"), "mAP")
     assert three[:2] == [
         "balanced_mix has the best mAP on one, two and three.",
-        f"The order of the 3 {ENCODER}s is the same on all 3 pools.",
+        "The order of the 3 encoders is the same on all 3 pools.",
     ]
     turned = with_value(two, "balanced_mix", 0.01, Behind("chargram", 0.02, Interval(-0.01, 0.05, 0.95, "t")))
     leader = "english-only-dual-encoder_v2"
@@ -130,12 +129,10 @@ def test_the_verdict_says_whether_pools_agree(pool):
     turned = with_value(turned, leader, value)
     other = page.findings(columns([one, turned], "AP"), "mAP")
     assert other[0] == (
-        f"The best mAP is not that of one {ENCODER}: balanced_mix on one and {leader} on two (level with "
+        f"The best mAP is not that of one encoder: balanced_mix on one and {leader} on two (level with "
         "balanced_mix on two)."
     )
-    assert other[1].startswith(
-        f"The order of the {ENCODER}s differs between the pools: on one balanced_mix, "
-    )
+    assert other[1].startswith("The order of the encoders differs between the pools: on one balanced_mix, ")
     assert other[1].endswith(f"; on two {leader}, chargram, balanced_mix.")
     alone = [run_of(pool, data, data, encoders=("chargram",)) for data in ("abc123", "def456")]
     (values,) = page.findings(columns(alone, "AP"), "mAP")[:-1]
