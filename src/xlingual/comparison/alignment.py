@@ -25,10 +25,7 @@ def check_means(
     wanted: tuple[str, str],
     pairs: Sequence[tuple[str, str]],
 ) -> None:
-    """Raise InputError where a number is not the mean of its queries: they are of another run.
-
-    Folders of an earlier version list no digests, so that this is the only check.
-    """
+    """Raise InputError where a number is not the mean of its queries."""
     seeds, place = distinct_values(block.seed), numbered(block.seed)
     code = block.pair * len(seeds) + place
     count, total = np.bincount(code), np.bincount(code, weights=block.value)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MAIN = "main_score"  # of a task of MTEB
-_APART = "conventions"  # differ in words where they do not matter
 
 
 @dataclass(frozen=True)
@@ -54,14 +53,9 @@ class Number:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for numbers that may be compared, but for what changed between conventions."""
-        apart = [sorted((k, v) for k, v in one.items() if k != _APART) for one in self.conditions]
-        return (self.origin, self.task, self.measure, tuple(map(tuple, sorted(apart))))
-
-    def comparable(self, other: Number) -> bool:
-        """Return whether two numbers of equal key mean the same under their conventions."""
-        pairs = zip(*(sorted(entry.signature for entry in one.entries) for one in (self, other)), strict=True)
-        return not any(Signature.parse(one).differences(Signature.parse(another)) for one, another in pairs)
+        """Equal for numbers that may be compared."""
+        conditions = sorted(tuple(sorted(one.items())) for one in self.conditions)
+        return (self.origin, self.task, self.measure, tuple(conditions))
 
 
 def numbers_of(given: Given, measures: Sequence[str], per_pair: bool) -> list[Number]:
@@ -168,12 +162,10 @@ def _of_mteb(given: Given, found: MtebResult, per_pair: bool) -> Iterator[Number
 
 def grouped(numbers: Iterable[Number]) -> list[list[Number]]:
     """Return the numbers of each column: of equal conditions, in an order that no argument changes."""
-    by_key: dict[tuple[object, ...], list[list[Number]]] = {}
+    by_key: dict[tuple[object, ...], list[Number]] = {}
     for number in sorted(numbers, key=lambda one: one.order):
-        groups = by_key.setdefault(number.key, [])
-        fitting = next((group for group in groups if number.comparable(group[0])), None)
-        groups.append([number]) if fitting is None else fitting.append(number)
-    return [group for groups in by_key.values() for group in groups]
+        by_key.setdefault(number.key, []).append(number)
+    return list(by_key.values())
 
 
 def tested_part(numbers: Sequence[Number]) -> list[Reference]:

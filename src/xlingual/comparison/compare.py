@@ -87,11 +87,11 @@ def compare(
     )
     baselines = {(q.task, q.measure): against or q.best for q in aligned.queries}
     families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
-    members, several = len(aligned.members), "systems" if aligned.search_systems else "encoders"
+    members = len(aligned.members)
     each = members - 1 if against is not None else members * (members - 1) // 2
     notes = [
         *aligned.notes,
-        *_chosen(members, against, rules, several),
+        *_chosen(members, against, rules),
         *_too_few(families, each, rules, replicates),
     ]
     total, done = sum(len(family) for family in families) * (members - 1), count(1)
@@ -116,7 +116,6 @@ def compare(
         conditions=shared,
         boards=boards,
         notes=notes,
-        search_systems=list(aligned.search_systems),
         timings={"compare": time.perf_counter() - started},
     )
 
@@ -125,7 +124,7 @@ def _is_results(baseline: Given) -> bool:
     return isinstance(baseline, Results) or (parse_reference(baseline).folder / "results.json").is_file()
 
 
-def _chosen(members: int, against: str | None, rules: Rules, several: str) -> list[str]:
+def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:
     """Return a note on how a baseline chosen by the same data is corrected for."""
     if against is not None or members < 3:
         return []
@@ -133,7 +132,7 @@ def _chosen(members: int, against: str | None, rules: Rules, several: str) -> li
         return ["the baseline leads on this same data, which p does not count: name one with --baseline"]
     pairs = members * (members - 1) // 2
     return [
-        f"the baseline leads on this same data, so p is corrected for all {pairs} pairs of {several}; with "
+        f"the baseline leads on this same data, so p is corrected for all {pairs} pairs of encoders; with "
         f"--baseline, named beforehand, for {members - 1}"
     ]
 

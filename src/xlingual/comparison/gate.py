@@ -108,7 +108,6 @@ def gate(
         seed=seed,
         replicates=replicates,
         by=by,
-        search_systems=[name for name in aligned.search_systems if name in named],
         first=first,
     )
 

@@ -67,7 +67,6 @@ def board_of(
         alpha=alpha,
         seed=seed,
         warnings=list(warnings),
-        search_systems=sorted({names[one.encoder, one.identity] for one in found if _lists(one)}),
         timings={"leaderboard": time.perf_counter() - started},
     )
 
@@ -159,9 +158,3 @@ def _source(given: Given) -> Source:
     tasks = list(dict.fromkeys(row.task for row in run.summary))
     date = run.run.get("date")
     return Source(given.name, str(given.folder), OWN, tasks, str(date) if date else None, digest_of(run))
-
-
-def _lists(number: Number) -> bool:
-    """Return whether a number is of a search system."""
-    run = number.given.results
-    return run is not None and "returns_lists" in run.encoders.get(number.encoder, {})

@@ -82,7 +82,6 @@ def plan(
         conditions=dict(found.conditions),
         warnings=list(aligned.notes),
         n_clusters=found.n_clusters,
-        search_systems=list(aligned.search_systems),
     )
 
 

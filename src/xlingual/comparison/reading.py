@@ -31,7 +31,7 @@ from xlingual.measures import parse_measure
 from xlingual.results import Entry, Results
 from xlingual.results.cautions import judged_share, less_judged, unanswered
 from xlingual.results.kinds import differences, no_leader
-from xlingual.signature import CHANGES, Signature, version
+from xlingual.signature import Signature
 from xlingual.tasks import task_of
 
 NOT_PER_QUERY = {
@@ -56,7 +56,6 @@ class Aligned:
     notes: tuple[str, ...]  # what was left out, and why
     offered: Mapping[str, tuple[tuple[str, str], ...]]  # label → (task, measure) it has a test for, in order
     lacking: Mapping[str, tuple[str, ...]]  # task → which language pairs an encoder lacks, in words
-    search_systems: tuple[str, ...]  # labels of those that are no encoders
 
     def label(self, reference: str | Reference) -> str:
         """Return the label of the encoder that `FOLDER#ENCODER`, a folder of one encoder or a label names."""
@@ -80,24 +79,14 @@ def read_aligned(
     found = members(parsed, folders)
     entries = _entries(found, folders)
     _check_conditions(entries)
-    systems = tuple(
-        member.label
-        for member in found
-        if "returns_lists" in folders[member.folder].encoders.get(member.encoder, {})
-    )
-    of_all = f"not all {'systems' if systems else 'encoders'} have"
-    notes = [f"{folder}: {remark}" for folder, results in folders.items() for remark in results.remarks]
+    notes: list[str] = []
     shared = _shared(entries)
     chosen = _chosen_measures(entries, shared, measures, notes)
-    every = dict.fromkeys(key[:2] for own in entries.values() for key in own)
-    apart = [name for name in every if name not in shared]
-    if apart and (why := _renamed(entries)):
-        notes.append(f"left out, since {of_all} it: {listed(name for _, name in apart)}{why}")
     notes += _cautions(entries, chosen)
     lacking: dict[str, tuple[str, ...]] = {}
     shared_pairs = {}
     for task in dict.fromkeys(task for task, _ in chosen):
-        shared_pairs[task], lacking[task] = _shared_pairs(entries, task, pairs, of_all, notes)
+        shared_pairs[task], lacking[task] = _shared_pairs(entries, task, pairs, notes)
     rows = {folder: FolderRows.of(results.per_query, folder) for folder, results in folders.items()}
     digests = tuple(folders[member.folder].vectors_of(member.encoder) for member in found)
     differing = differences(
@@ -115,7 +104,7 @@ def read_aligned(
         member.label: tuple(dict.fromkeys(key[:2] for key in own if _no_test(key[1]) is None))
         for member, own in entries.items()
     }
-    return Aligned(tuple(found), queries, tuple(notes), offered, lacking, systems)
+    return Aligned(tuple(found), queries, tuple(notes), offered, lacking)
 
 
 def _entries(found: Sequence[LabelledEncoder], folders: Mapping[Path, Results]) -> _Entries:
@@ -145,37 +134,16 @@ def _cautions(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]
 
 def _check_conditions(entries: _Entries) -> None:
     """Raise InputError where two folders have numbers of one name under different conditions."""
-    seen: dict[Key, dict[str, tuple[Path, str]]] = {}  # by conditions, with the encoder to which roles matter
-    by_role = _by_role(entries)
+    seen: dict[Key, tuple[Path, Signature]] = {}
     for member, own in entries.items():
         for key, entry in own.items():
-            conditions, _, system = entry.signature.partition("|system:")
-            kind = f"{conditions}|{system}" if _encoder(system) in by_role else conditions
-            others = seen.setdefault(key, {})
-            if kind in others:
-                continue
-            for folder, known in others.values():
-                differing = Signature.parse(known).differences(Signature.parse(entry.signature))
-                if not differing:  # conventions that differ in nothing that these numbers are
-                    continue
-                old = len(differing) == 1 and differing[0].startswith("conventions:")
-                remedy = "the older one again" if old else "both on the same data with the same options"
+            signature = Signature.parse(entry.signature)
+            folder, first = seen.setdefault(key, (member.folder, signature))
+            if differing := first.differences(signature):
                 raise InputError(
                     f"{folder} and {member.folder} cannot be compared, their conditions differ in "
-                    f"{'; '.join(differing)}: evaluate {remedy}"
+                    f"{'; '.join(differing)}: evaluate both on the same data with the same options"
                 )
-            others[kind] = member.folder, entry.signature
-
-
-def _by_role(entries: _Entries) -> set[str]:
-    """Return the encoders that read queries and candidates in different ways."""
-    systems = {entry.signature.partition("|system:")[2] for own in entries.values() for entry in own.values()}
-    return {_encoder(system) for system in systems if "_prompt=" in system or "|roles:" in system}
-
-
-def _encoder(system: str) -> str:
-    """Return the part of a signature that names the encoder, as it is written there."""
-    return next((part for part in system.split("|") if part.startswith("encoder:")), "")
 
 
 def _shared(entries: _Entries) -> list[tuple[str, str]]:
@@ -193,20 +161,8 @@ def _shared(entries: _Entries) -> list[tuple[str, str]]:
     )
     raise InputError(
         f"the results share no task and measure ({'; '.join([have[0], have[other]])}): "
-        f"give results of one task and measure{_renamed(entries)}"
+        f"give results of one task and measure"
     )
-
-
-def _renamed(entries: _Entries) -> str:
-    """Return, in brackets, what changed between the conventions of the results; "" for none."""
-    versions = [
-        version(Signature.parse(entry.signature).conditions)
-        for own in entries.values()
-        for entry in own.values()
-    ]
-    low, high = min(versions), max(versions)
-    why = [c.why for number, c in CHANGES.items() if low < number <= high and not c.prompts]
-    return f" (conventions {low} and {high}: {'; '.join(why)}; evaluate the older ones again)" if why else ""
 
 
 def _chosen_measures(
@@ -220,12 +176,12 @@ def _chosen_measures(
         if missing:
             some = any(key[1] == missing[0] for own in entries.values() for key in own)
             who = "not all encoders have" if some else "no encoder has"
-            raise InputError(f"{who} {missing[0]}: choose among {listed(names)}{_renamed(entries)}")
+            raise InputError(f"{who} {missing[0]}: choose among {listed(names)}")
         names = list(dict.fromkeys(named))
     reasons = {name: reason for name in names if (reason := _no_test(name))}
     usable = [name for name in names if name not in reasons]
     if not usable:
-        raise InputError(f"nothing to compare: {'; '.join(reasons.values())}{_renamed(entries)}")
+        raise InputError(f"nothing to compare: {'; '.join(reasons.values())}")
     notes += [f"left out: {reason}" for reason in reasons.values()]
     return [(task, measure) for measure in usable for task, name in shared if name == measure]
 
@@ -236,7 +192,7 @@ _SAME = {"image-sentence": ("R@", "Success@"), "backretrieval": ("Success@", "R@
 def _measure_name(name: str, shared: Sequence[tuple[str, str]]) -> str:
     """Return the name that results have for a measure: as they have it, or the canonical one.
 
-    Results of earlier conventions have SetR@k. Where R@k and Success@k are one number, either may be named.
+    Where R@k and Success@k are one number, either may be named.
     """
     stored = [*NOT_PER_QUERY, *(measure for _, measure in shared)]
     found = next((known for known in stored if known.lower() == name.strip().lower()), None)
@@ -260,11 +216,9 @@ def _no_test(measure: str) -> str | None:
 
 
 def _shared_pairs(
-    entries: _Entries, task: str, wanted: Sequence[str], of_all: str, notes: list[str]
+    entries: _Entries, task: str, wanted: Sequence[str], notes: list[str]
 ) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
     """Return the language pairs of a task that all encoders have, and in words what each lacks.
-
-    `of_all`: how a note begins about what not all have.
 
     Raises InputError where no pair is shared, or one that is wanted is not.
     """
@@ -283,7 +237,7 @@ def _shared_pairs(
             f"({'; '.join(_lacking(pairs, every, have=True))}): evaluate the same pairs (--pairs)"
         )
     if left := ["-".join(pair) for pair in every if pair not in shared]:
-        notes.append(f"left out: language pairs that {of_all} ({listed(left)})")
+        notes.append(f"left out: language pairs that not all encoders have ({listed(left)})")
     return shared, tuple(_lacking(pairs, every))
 
 

@@ -94,7 +94,7 @@ class FolderRows:
             table.column("seed").to_numpy().astype(np.int64, copy=False),
             value,
             own,
-            _retrieved_clusters(table, code, words, own),
+            _filled(table.column("retrieved_cluster")),
             further,
         )
 
@@ -137,33 +137,6 @@ class FolderRows:
 
 
 NOTHING = np.iinfo(np.int64).min
-
-
-def _retrieved_clusters(
-    table: pa.Table, code: dict[str, Ints], words: dict[str, list[str]], own: Ints
-) -> Ints:
-    """Return the cluster of each retrieved text.
-
-    Tables of an earlier version lack the column: there the cluster is that of the query of the same language
-    and id, and a text that is never a query is a cluster by itself.
-    """
-    if "retrieved_cluster" in table.schema.names:
-        return _filled(table.column("retrieved_cluster"))
-    cluster_of: dict[tuple[str, str], int] = {}
-    queries = np.stack([code["source"], code["query"], own], axis=1)
-    for source, query, cluster in np.unique(queries, axis=0).tolist():
-        cluster_of[words["source"][source], words["query"][query]] = cluster
-    ids, names = _coded(table.column("retrieved"))
-    found = np.full(len(own), NOTHING, dtype=np.int64)
-    present = ids >= 0
-    edges, back = np.unique(np.stack([code["target"], ids], axis=1)[present], axis=0, return_inverse=True)
-    alone = -1 - len(own)  # below the codes of queries without a single retrieved text
-    nodes = [
-        cluster_of.get((words["target"][target], names[text]), alone - number)
-        for number, (target, text) in enumerate(edges.tolist())
-    ]
-    found[present] = np.array(nodes, dtype=np.int64)[back.reshape(-1)] if nodes else NOTHING
-    return found
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:

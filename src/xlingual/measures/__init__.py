@@ -108,7 +108,7 @@ _ALIASES = {
         for kind in ("", "/strict", "/strict-own")
     },
 }
-_RECALL_WORDS = ("r", "recall", "setr", "set-recall", "setrecall")
+_RECALL_WORDS = ("r", "recall")
 _SUCCESS_WORDS = ("success", "hit", "hits", "hit-rate", "hitrate", "accuracy")
 _WITH_CUT: dict[str, Callable[[int], Measure]] = {
     **dict.fromkeys(_RECALL_WORDS, RecallAt),

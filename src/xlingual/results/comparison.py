@@ -15,7 +15,6 @@ from xlingual.results.values import (
     Level,
     Note,
     Number,
-    SearchSystems,
     Share,
     Size,
     Timings,
@@ -114,7 +113,6 @@ class Comparison(FolderDocument, frozen=True, tag="xlingual/comparison/1"):
         about("For each task and measure a board over all queries, then those of parts."),
     ]
     notes: Annotated[list[str], about("What was left out, one sentence each.")] = field(default_factory=list)
-    search_systems: SearchSystems = field(default_factory=list)
     timings: Timings = field(default_factory=dict)
 
     def problem(self) -> str | None:

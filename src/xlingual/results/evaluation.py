@@ -18,7 +18,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from xlingual.arrow import from_strings
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.notebook import Plotted, html_of
-from xlingual.results.conventions import remarks
 from xlingual.results.digest import digest_of
 from xlingual.results.document import RequestRecord, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
@@ -132,9 +131,7 @@ class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
     run: RunOf | UnsetType = UNSET
     files: Annotated[
         dict[str, Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]] | UnsetType,
-        about(
-            "SHA-256 of each file beside this one; absent in results of an earlier version, and in --json."
-        ),
+        about("SHA-256 of each file beside this one; absent in --json."),
     ] = UNSET
 
 
@@ -158,10 +155,9 @@ class Results(Plotted):
     encoders: dict[str, dict[str, Any]] = field(default_factory=dict)  # their known properties
     costs: dict[str, dict[str, float]] = field(default_factory=dict)  # of each system, what is known
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
-    request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
-    provenance: Provenance | None = None  # from what it was made; None in older results
+    request: dict[str, Any] = field(default_factory=dict)  # how it was made
+    provenance: Provenance | None = None  # from what it was made
     run: dict[str, Any] = field(default_factory=dict)  # circumstances that change no number
-    remarks: list[str] = field(default_factory=list)  # on names that meant something else when it was written
     evaluated: Any = field(default=None, repr=False, compare=False)  # the data and its lists; in memory only
 
     def _repr_html_(self) -> str | None:
@@ -324,8 +320,6 @@ class Results(Plotted):
         read = cls(
             found.results, found.summary, per_query, tables.pop(EXAMPLES, None), tables=tables, **beside
         )
-        read.remarks = remarks(read.entries, per_query)
-        read.warnings = list(dict.fromkeys([*read.warnings, *read.remarks]))
         note_result(SCHEMA, path, read, lambda: digest_of(written, per_query))
         return read
 

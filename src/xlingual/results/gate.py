@@ -15,7 +15,6 @@ from xlingual.results.values import (
     Level,
     Note,
     Number,
-    SearchSystems,
     Share,
     Size,
     Warnings,
@@ -117,7 +116,6 @@ class Gate(Answer, frozen=True, tag="xlingual/gate/1"):
     by: Annotated[
         str | None, about("Column by whose labels queries are divided; null where they are not.")
     ] = None
-    search_systems: SearchSystems = field(default_factory=list)
     first: Annotated[
         bool,
         about("Whether no earlier run passed on these conditions: nothing is compared, and it passes."),

@@ -15,7 +15,6 @@ from xlingual.results.values import (
     Level,
     Note,
     Number,
-    SearchSystems,
     Size,
     Timings,
     Warnings,
@@ -125,7 +124,6 @@ class Leaderboard(FolderDocument, frozen=True, tag="xlingual/leaderboard/1"):
     alpha: Annotated[Level, about("Significance level.")]
     seed: Annotated[Count, about("Seed of the random numbers of the tests.")]
     warnings: Warnings
-    search_systems: SearchSystems = field(default_factory=list)
     timings: Timings = field(default_factory=dict)
 
     def problem(self) -> str | None:

@@ -17,7 +17,6 @@ from xlingual.results.values import (
     Note,
     Number,
     Positive,
-    SearchSystems,
     Share,
     Size,
     Warnings,
@@ -114,7 +113,6 @@ class Plan(Answer, frozen=True, tag="xlingual/plan/1"):
             "K/N, the part of the pool that counts as found; null for other measures than R@k and Success@k."
         ),
     ] = None  # derived from the other fields
-    search_systems: SearchSystems = field(default_factory=list)
 
     def __post_init__(self) -> None:
         structs.force_setattr(self, "k_over_pool", self.share)

@@ -30,8 +30,8 @@ def _of(kind: Kind, *names: str) -> dict[str, Kind]:
 _NAMES = _of("text", "task", "encoder", "source", "target")
 COLUMNS: Mapping[str, Mapping[str, Kind]] = {
     PER_QUERY: _NAMES
-    | _of("text", "measure", "query", "retrieved")
-    | _of("whole", "seed", "cluster")
+    | _of("text", "measure", "query", "item", "retrieved")
+    | _of("whole", "seed", "cluster", "retrieved_cluster", "above", "tied")
     | _of("number", "value"),
     EXAMPLES: _NAMES
     | _of("text", "kind", "query_id", "query_text", "retrieved_id", "retrieved_text")
@@ -51,8 +51,7 @@ COLUMNS: Mapping[str, Mapping[str, Kind]] = {
     | _of("number", "score"),
     "answers": _NAMES | _of("text", "query", "answer") | _of("whole", "seed", "above", "tied"),
 }
-_LATER: Mapping[str, Mapping[str, Kind]] = {  # columns that tables of an earlier version lack
-    PER_QUERY: _of("text", "item") | _of("whole", "retrieved_cluster", "above", "tied"),
+_OF_SOME: Mapping[str, Mapping[str, Kind]] = {  # columns that not every task has
     "hubs": _of("text", "task", "source", "target", "found_by")
     | _of("whole", "seed", "relevant_to")
     | _of("number", "errors")
@@ -124,7 +123,7 @@ def _read(path: Path, name: str, digest: str) -> pa.Table:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is damaged: {remedy}") from error
-    columns = {**COLUMNS[name], **_LATER.get(name, {})}
+    columns = {**COLUMNS[name], **_OF_SOME.get(name, {})}
     labels = [
         column for column in table.schema.names if name == PER_QUERY and column.startswith(LABEL_PREFIX)
     ]

@@ -33,9 +33,6 @@ Note: TypeAlias = Annotated[
     str | None,
     about("Why a number is missing, or a remark on it; null where there is none."),
 ]
-SearchSystems: TypeAlias = Annotated[
-    list[str], about("Labels of those that are no encoders but search systems, judged by their lists.")
-]
 Warnings: TypeAlias = Annotated[list[str], about("Warnings, one sentence each.")]
 Timings: TypeAlias = Annotated[
     dict[str, Number], about("Seconds by stage; the only part that differs between equal runs.")

@@ -62,6 +62,7 @@ def write(folder, shares, *, n=400, pairs=PAIRS, seed=1, task="crosslingual-retr
             }
             for name, cells in block.items():
                 columns.setdefault(name, []).extend(cells)
+    columns["retrieved_cluster"] = pa.nulls(len(columns["value"]), pa.int64())
     columns["retrieved"] = pa.array(columns["retrieved"], pa.string())
     Results(entries, [], pa.table(columns)).write(folder)
     return str(folder)

@@ -47,7 +47,8 @@ def write(folder, sizes):
             columns = {name: [word] * N for name, word in names.items()} | {"target": ["pool"] * N}
             columns |= {"seed": [0] * N, "query": [f"{'ar' if i % 2 else 'de'}:q{i // 2}" for i in range(N)]}
             columns |= {"item": columns["query"], "cluster": np.arange(N) // 4, "value": values}
-            columns |= {"retrieved": pa.nulls(N, pa.string()), "above": [0] * N, "tied": [1] * N}
+            columns |= {"retrieved": pa.nulls(N, pa.string()), "retrieved_cluster": pa.nulls(N, pa.int64())}
+            columns |= {"above": [0] * N, "tied": [1] * N}
             columns |= {"by.language": ["ar" if i % 2 else "de" for i in range(N)]}
             tables.append(pa.table(columns))
     Results(entries, [], pa.concat_tables(tables)).write(folder)
@@ -69,7 +70,7 @@ def test_all_measures_are_read_with_their_span(folder):
 
 
 def test_they_are_compared(folder):
-    found = compare([folder], measures=["AP", "set-recall@10"], by=["language"])
+    found = compare([folder], measures=["AP", "recall@10"], by=["language"])
     assert {board.measure for board in found.boards} == {"AP", "R@10"}
     text = str(found.to_dict())
     assert "'good'" in text and "'bad'" in text

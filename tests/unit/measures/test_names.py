@@ -67,7 +67,7 @@ def test_others_print_and_parse(measure):
     ("word", "name"),
     [
         *(("MRR", "RR"), ("median-rank", "MedR"), ("median_rank/floor", "MedR/floor"), ("mAP", "AP")),
-        *((f"{word}@3", "R@3") for word in ("recall", "Set-Recall", "set_recall", "SetR")),
+        *((f"{word}@3", "R@3") for word in ("recall", "Recall")),
         *(
             (f"{word}@3", "Success@3")
             for word in ("hit", "hits", "hit-rate", "hit_rate", "accuracy", "success")
@@ -104,7 +104,7 @@ def test_recall_needs_a_whole_number(k):
         *(("recal@10", "R@10"), ("simm", "SIM"), ("rrr", "RR"), ("medra", "MedR"), ("R@0", "R@1")),
         *(("R5", "R@5"), ("recall", "R@10"), ("recal@5", "R@5"), ("hit-3", "Success@3"), ("P_5", "P@5")),
         *(("week-alignment", "WeakAlignment"), ("strong/stric", "StrongAlignment")),
-        *(("map@5/max", "AP@5/min"), ("setr", "R@10"), ("set-recal@3", "R@3"), ("recall_at_10", "R@10")),
+        *(("map@5/max", "AP@5/min"), ("recal@3", "R@3"), ("recall_at_10", "R@10")),
         *(
             ("map_at_5", "AP@5"),
             ("mrr10", "RR@10"),
@@ -156,7 +156,7 @@ def test_lists_of_measures():
 
 def test_lists_of_measures_of_a_pool():
     assert parse_pool_measures([]) == [AveragePrecision()]
-    assert parse_pool_measures("map, AP, RR, MedR, R@5, SetR@5, hit@5") == [
+    assert parse_pool_measures("map, AP, RR, MedR, R@5, recall@5, hit@5") == [
         *(AveragePrecision(), ReciprocalRank(), MedianRank(), RecallAt(5), SuccessAt(5)),
     ]
     assert parse_pool_measures(["AP@20/min", "AP@20", PrecisionAt(3), "mrr@9"]) == [

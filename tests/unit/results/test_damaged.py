@@ -181,7 +181,6 @@ def test_columns_are_given_as_the_program_writes_them(tmp_path):
         "retrieved": pa.nulls(2),
         "above": pa.array([None, 3], pa.int16()),
         "encoder": pa.array(["a", "b"]).dictionary_encode(),
-        "retrieved_cluster": None,
         "more": pa.array([[1], [2]]),
     }
     table = read_again(tmp_path, **columns)["per_query"]

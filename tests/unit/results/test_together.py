@@ -33,6 +33,7 @@ def result(value, *, examples=True, hubs=True, names=("a", "b")):
     rows = [
         {"task": "crosslingual-retrieval", "encoder": name, "source": "en", "target": "de", "measure": "R@1"}
         | {"seed": 0, "query": f"q{i}", "item": f"q{i}", "cluster": i, "retrieved": f"t{i}", "value": value}
+        | {"retrieved_cluster": i, "above": 0, "tied": 1}
         for name in names
         for i in range(2)
     ]

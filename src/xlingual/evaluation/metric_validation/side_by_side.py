@@ -28,7 +28,6 @@ from xlingual.results.validation_table import (
     TableRow,
     ValidationTable,
 )
-from xlingual.signature import reasons, same_conventions
 from xlingual.stats.corrections import holm
 
 ValidationLike: TypeAlias = Validation | str | Path
@@ -115,15 +114,13 @@ def _refuse(parts: Sequence[_Part]) -> None:
                 f"the validations differ in measure: {first.where} has {others['measure']}, {part.where} has "
                 f"{own['measure']}: validate all with one --measure"
             )
-        if not same_conventions(own, others):
-            why = reasons(own, others)
+        if own["conventions"] != others["conventions"]:
             raise InputError(
                 f"the validations differ in conventions: {first.where} has {others['conventions']}, "
-                f"{part.where} has {own['conventions']}{f' ({why})' if why else ''}: validate both again "
-                "with one version"
+                f"{part.where} has {own['conventions']}: validate both again with one version"
             )
         encoders = frozenset(row.encoder for row in part.pair.encoders)
-        key = (*((name, value) for name, value in own.items() if name != "conventions"), encoders)
+        key = (*own.items(), encoders)
         if key in seen:
             raise InputError(
                 f"{part.where} is {seen[key]} once more: the same row must not count twice, give one of them"
