@@ -176,7 +176,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (any public object)
         from importlib.metadata import version
 
         return version("xlingual")
-    name = {"Pictures": "Images"}.get(name, name)  # the old name of Images
     if name not in _HOMES:
         raise AttributeError(f"module 'xlingual' has no attribute {name!r}")
     return getattr(import_module(f"xlingual.{_HOMES[name]}"), name)

@@ -68,21 +68,6 @@ def test_option(bkr: Any, case: str) -> None:
     refused(bkr(*more), *words)
 
 
-@pytest.mark.parametrize(
-    ("command", "mistyped", "new", "old"),
-    [
-        (["study", "new", "x"], "--pictuers", "'--images'", "'--pictures'"),
-        (["data", "squad-to-pool", "x"], "--formt", "'--file-format'", "'--format'"),
-    ],
-)
-def test_nearest_option_is_never_an_old_name(
-    xlingual: Any, command: list[str], mistyped: str, new: str, old: str
-) -> None:
-    done = xlingual(*command, mistyped)
-    refused(done, f"'{mistyped}'", new)
-    assert old not in done.err
-
-
 SPECS: dict[str, tuple[str, list[str]]] = {
     "unknown scheme": ("vectro:x.npy", ["'vectro'", "Did you mean 'vectors'?"]),
     "mistyped word": ("randm", ["'randm'", "Did you mean 'random'?"]),

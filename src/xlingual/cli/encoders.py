@@ -44,12 +44,12 @@ class SchemeRow:
     @property
     def returns_lists(self) -> bool:
         """Whether it is a search system, and no encoder."""
-        return self.scheme is not None and "lists" in self.scheme.kinds
+        return self.scheme is not None and "lists" in self.scheme.takes
 
     @property
     def encodes(self) -> str:
         """What it encodes, in words."""
-        return "–" if self.returns_lists or self.scheme is None else ", ".join(self.scheme.kinds)
+        return "–" if self.returns_lists or self.scheme is None else ", ".join(self.scheme.takes)
 
     @property
     def form(self) -> str:
@@ -62,7 +62,7 @@ class SchemeRow:
         found: dict[str, Any] = {"name": self.name, "spec": self.form}
         if scheme is not None:
             found |= {
-                "encodes": [] if self.returns_lists else list(scheme.kinds),
+                "encodes": [] if self.returns_lists else list(scheme.takes),
                 "returns_lists": self.returns_lists,
                 "summary": scheme.summary,
                 "options": [
@@ -162,7 +162,7 @@ def _page_of_one(row: SchemeRow, scheme: Scheme) -> Page:
     lines = [
         f"{plain}{'?key=value&…' if scheme.options else ''}{scheme.form.removeprefix(plain)}",
         scheme.summary,
-        "returns lists of candidates" if row.returns_lists else f"encodes {' and '.join(scheme.kinds)}",
+        "returns lists of candidates" if row.returns_lists else f"encodes {' and '.join(scheme.takes)}",
     ]
     if row.package:
         lines.append(f"offered by {row.package}")

@@ -97,7 +97,7 @@ class RequestCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; the error for an unknown option names the one that is meant.
 
-        New names stand in place of old ones, and names of other programs are known (`other_names`).
+        Names of other programs are known (`other_names`).
         """
         try:
             self._refuse_repeated(ctx, args)
@@ -112,9 +112,6 @@ class RequestCommand(click.Command):
             arguments = [one.human_readable_name for one in self.params if isinstance(one, click.Argument)]
             if what := instead(error.option_name, options, arguments):
                 raise click.UsageError(f"No such option {error.option_name!r}: {what}", ctx) from None
-            new = {old: name for option in self.params for old, name in _replaced(option)}
-            if error.possibilities:
-                error.possibilities[:] = dict.fromkeys(new.get(name, name) for name in error.possibilities)
             raise
 
     def _refuse_repeated(self, ctx: click.Context, args: Sequence[str]) -> None:
@@ -183,28 +180,9 @@ def keywords(request: Record, function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class _Option(click.Option):
-    """An option that has old names too, which are understood and not shown."""
+    """An option that stands under a heading of the help."""
 
-    old_names: tuple[str, ...] = ()
     heading = ""
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401
-        """Give the parser all names; an old name may be a pair, --this/--no-this."""
-        shown = self.opts, self.secondary_opts
-        old = [name.split("/") for name in self.old_names]
-        self.opts = [*self.opts, *(on for on, *_ in old)]
-        self.secondary_opts = [*self.secondary_opts, *(name for _, *off in old for name in off)]
-        try:
-            super().add_to_parser(parser, ctx)
-        finally:
-            self.opts, self.secondary_opts = shown
-
-
-def _replaced(option: click.Parameter) -> Iterator[tuple[str, str]]:
-    """Yield each old name of an option with the new name for it."""
-    for pair in getattr(option, "old_names", ()):
-        for old, names in zip(pair.split("/"), (option.opts, option.secondary_opts), strict=False):
-            yield old, names[0]
 
 
 class _Text(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click only
@@ -289,7 +267,7 @@ def _parameter(leaf: Leaf, needed: bool = True) -> click.Parameter:
         help=leaf.sentence + (f"  [default: {otherwise}]" if otherwise else ""),
         **more,
     )
-    made.old_names, made.heading = marks.old_names, leaf.heading
+    made.heading = leaf.heading
     return made
 
 
@@ -299,7 +277,7 @@ def _specs(_: click.Context, option: click.Parameter, word: str) -> list[Complet
     from xlingual.encoders.schemes import SCHEMES
 
     kind = TEXTS if str(option.name).startswith("text") else IMAGES
-    rows = [row for row in SCHEMES.values() if kind in row.kinds and row.name.startswith(word)]
+    rows = [row for row in SCHEMES.values() if kind in row.takes and row.name.startswith(word)]
     found = [CompletionItem(f"{row.name}:" if row.argument else row.name, help=row.summary) for row in rows]
     return found or [CompletionItem(word, type="file")]
 

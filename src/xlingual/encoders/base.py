@@ -26,9 +26,6 @@ class SupportsEncode(Protocol):
         """Return one vector for each row of the batch."""
 
 
-_OLD_NAMES = {"opens_images": "opens_pictures"}  # what abilities were called before: still understood
-
-
 class Encoder(ABC):
     """Turns texts or images into vectors: the one interface that every model has.
 
@@ -64,12 +61,6 @@ class Encoder(ABC):
     zero_vector: str = "an all-zero vector"
     # how many copies share the work, and each takes pieces of a batch
     workers: int = 1
-
-    def __init_subclass__(cls) -> None:
-        """Take what a class states by an old name."""
-        for name, old in _OLD_NAMES.items():
-            if old in vars(cls):
-                setattr(cls, name, vars(cls)[old])
 
     @property
     @abstractmethod
@@ -234,8 +225,7 @@ _TEXTS = ("space", "compares_by", "zero_vector", "fitted_images", "origin")  # a
 
 def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
     """Return an ability as the object has it; where it has none, the default."""
-    own, usual = getattr(encoder.target, _OLD_NAMES.get(name, name), None), getattr(Encoder, name)
-    own = getattr(encoder.target, name, own)
+    own, usual = getattr(encoder.target, name, None), getattr(Encoder, name)
     fits = isinstance(own, str) if name in _TEXTS else callable(own) or not callable(usual)
     if own is not None and fits:
         return own

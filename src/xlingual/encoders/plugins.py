@@ -135,7 +135,7 @@ def _problem(name: str, scheme: object) -> str | None:
         return f"its entry point names {type(scheme).__name__}, not an xlingual.encoders.Scheme"
     if scheme.name != name:
         return f"its entry point names the scheme {scheme.name!r}: both names must be the same"
-    if not scheme.takes or not set(scheme.kinds) <= {TEXTS, IMAGES}:
+    if not scheme.takes or not set(scheme.takes) <= {TEXTS, IMAGES}:
         return f"its `takes` is {scheme.takes!r}; expected 'texts', 'images' or both, in a tuple"
     if scheme.over not in OVER:
         return f"its `over` is {scheme.over!r}; expected {', '.join(map(repr, OVER))}"

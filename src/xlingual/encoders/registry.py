@@ -17,7 +17,7 @@ from xlingual.encoders.options import KIND, TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
 from xlingual.encoders.plugins import Known, in_words, package_of, scheme_of
-from xlingual.encoders.scheme import IMAGES, LISTS, PICTURES, TEXTS, Context, Scheme
+from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS, Context, Scheme
 from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.spec import Spec, parse
 from xlingual.encoders.vectorfile import SUFFIXES
@@ -272,10 +272,8 @@ def _default_name(spec: Spec) -> str:
 def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) -> Encoder:
     """Return the encoder that the spec names, for "texts" or "images"; raise InputError where it cannot be.
 
-    `above` is the scheme that is applied on top of it.
-
-    The scheme's module is imported here. `build(argument, options, context)` of that module gets every option
-    of the table, defaults filled in.
+    `above` is the scheme that is applied on top of it. The scheme's module is imported here:
+    `build(argument, options, context)` of that module gets every option of the table, defaults filled in.
     """
     scheme = check(spec, kind)
     options = read_options(spec, scheme, context.seed, above)
@@ -294,8 +292,6 @@ def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) ->
 def _of_plugin(scheme: Scheme, argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
     """Return the encoder that a scheme of another package makes; raise InputError where that fails."""
     who = f"{scheme.name}: the plug-in of {package_of(scheme.name)}"
-    if context.kind == IMAGES and PICTURES in scheme.takes:
-        context = replace(context, kind=PICTURES)
     try:
         found = import_module(scheme.module).build(argument, options, context)
     except (XlingualError, MemoryError):
@@ -335,7 +331,7 @@ def check(spec: Spec, kind: str) -> Scheme:
     """Return the scheme of the spec; raise InputError where it cannot encode `kind` or is used wrongly."""
     refuse_scheme(spec.scheme, dict(spec.options))
     scheme = scheme_of(spec.scheme)
-    name, fit = scheme.name, listed(name for name, row in SCHEMES.items() if kind in row.kinds)
+    name, fit = scheme.name, listed(name for name, row in SCHEMES.items() if kind in row.takes)
     mistakes = (  # whether it is made, and what it is
         (
             spec.base is not None and scheme.over == "no",
@@ -350,7 +346,7 @@ def check(spec: Spec, kind: str) -> Scheme:
             f"{name!r} returns lists of candidates, but this command needs vectors; these encoders give "
             f"vectors: {fit}",
         ),
-        (kind not in scheme.kinds, f"{name!r} does not encode {kind}; these encoders do: {fit}"),
+        (kind not in scheme.takes, f"{name!r} does not encode {kind}; these encoders do: {fit}"),
         (
             scheme.argument and not spec.argument.strip(),
             f"{name}: needs an argument: {name}:{scheme.argument}",
@@ -400,4 +396,4 @@ def _instead(key: str, known: Collection[str], above: Spec | None) -> str:
     if above is not None and key in {option.name for option in scheme_of(above.scheme).options}:
         return f". {key}= belongs behind {above.scheme}:{without_url_secrets(above.argument)}, before ::"
     has, hint = (f"its options: {listed(known)}" if known else "it has no options"), did_you_mean(key, known)
-    return f".{hint} ({has})" if hint else f" ({has})"
+    return f"{hint and '.'}{hint} ({has})"

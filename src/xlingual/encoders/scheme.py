@@ -12,7 +12,6 @@ from xlingual.records import Texts
 
 TEXTS, IMAGES = "texts", "images"
 LISTS = "lists"  # of a system that returns candidates, and no vectors (`xlingual.systems`)
-PICTURES = "pictures"  # the word for images in older plug-ins, which still get it
 OVER = ("no", "may", "must")  # whether a scheme stands on another encoder
 
 
@@ -28,11 +27,6 @@ class Scheme:
     options: tuple[Option, ...] = ()
     extra: str | None = None  # the optional packages it needs
     over: str = "no"  # whether it stands on another encoder, scheme:…::SPEC: one of `OVER`
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """What it encodes: TEXTS, IMAGES or both."""
-        return tuple(IMAGES if kind == PICTURES else kind for kind in self.takes)
 
     @property
     def form(self) -> str:

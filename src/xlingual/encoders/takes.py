@@ -43,5 +43,5 @@ def is_batch(annotation: object) -> bool:
     """Return whether a parameter is annotated `Texts` or `Images`, as a class or as a word."""
     if isinstance(annotation, str):  # imported for type checkers only
         names = (word.strip(" '\"").rpartition(".")[2] for word in annotation.split("|"))
-        return any(name in ("Texts", "Images", "Pictures") for name in names)
+        return any(name in ("Texts", "Images") for name in names)
     return any(kind in (Texts, Images) for kind in getattr(annotation, "__args__", (annotation,)))

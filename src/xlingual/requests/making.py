@@ -34,7 +34,7 @@ Manifest: TypeAlias = Annotated[
 Force: TypeAlias = Annotated[bool, option("Replace the pool that DIR holds already.", run=True)]
 FileFormat: TypeAlias = Annotated[
     Literal["parquet", "jsonl"],
-    option("Format of the files.", names=("--file-format",), old_names=("--format",), run=True),
+    option("Format of the files.", names=("--file-format",), run=True),
 ]
 
 

@@ -23,7 +23,6 @@ class Marks:
     """Properties of a field beside its type, its default and its sentence."""
 
     names: tuple[str, ...] = ()  # as on the command line, where not --field-name
-    old_names: tuple[str, ...] = ()  # still understood, never shown
     metavar: str | None = None
     otherwise: str | None = None  # what the default means, in words, for people
     reads: Callable[[str], Any] | None = None  # parses the value from a text: "8GiB", "en,de"
@@ -129,7 +128,7 @@ class Leaf:
     @property
     def spellings(self) -> set[str]:
         """How it may be written in a file, with _ for -."""
-        written = () if self.marks.argument else (*self.names, *self.marks.old_names)
+        written = () if self.marks.argument else self.names
         return {self.key, *(name.partition("/")[0].lstrip("-").replace("-", "_") for name in written)}
 
 

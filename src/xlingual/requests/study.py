@@ -43,7 +43,6 @@ class Layout(Record, frozen=True, kw_only=True):
         option(
             "Show images, where the manifest has any.",
             names=("--images/--no-images",),
-            old_names=("--pictures/--no-pictures",),
         ),
     ] = True
     title: Annotated[

@@ -68,20 +68,6 @@ def test_most_abilities_may_be_left_as_they_are():
     assert plain.has_own_identity and plain.opens_images and not plain.depends_on_batch
 
 
-def test_names_that_say_pictures_are_still_understood():
-    class Old(Lengths):
-        opens_pictures = False
-
-    class Own:
-        identity, opens_pictures = "own", False
-
-        def encode(self, batch):
-            return np.ones((len(batch), 1))
-
-    assert not Old().opens_images and not adopt(Own()).opens_images
-    assert xlingual.Pictures is xlingual.Images
-
-
 def test_an_adapter_says_what_its_base_says():
     class Renamed(Adapter):
         identity = "renamed"

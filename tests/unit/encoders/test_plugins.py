@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xlingual.encoders import image_encoder, text_encoders
+from xlingual.encoders import text_encoders
 from xlingual.encoders.plugins import Known, plugins
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Texts
@@ -40,7 +40,6 @@ st = Scheme("st", ("texts",), "takes a name that is taken", "xl_plugin")
 no_build = Scheme("xlnobuild", ("texts",), "has no build", "xl_plugin_empty")
 no_encoder = Scheme("xlnoencoder", ("texts",), "builds nothing", "xl_plugin_nothing")
 raises = Scheme("xlraises", ("texts",), "raises", "xl_plugin_raises")
-old = Scheme("xlold", ("texts", "pictures"), "is older than the word images", "xl_plugin_old", argument="X")
 below = Scheme("xlbelow", ("texts",), "doubles", "xl_plugin_below", over="must")
 
 class Encoder:
@@ -62,18 +61,6 @@ class Doubled:
 def build(argument, options, context):
     return Doubled(context.base)
 """
-OLD = """
-class Old:
-    identity = "xlold"
-    def __init__(self, kind):
-        self.dim = {"texts": 1, "pictures": 2}[kind]
-    def encode(self, batch):
-        import numpy as np
-        return np.ones((len(batch), self.dim), np.float32)
-
-def build(argument, options, context):
-    return Old(context.kind)
-"""
 NAMES = {
     "xlgood": "GOOD",
     "xlmade": "made",
@@ -88,7 +75,6 @@ NAMES = {
     "xlnoencoder": "no_encoder",
     "xlraises": "raises",
     "xlbelow": "below",
-    "xlold": "old",
     "xlabsent": "nothing_of_that_name",
     "x": "GOOD",
 }
@@ -111,7 +97,6 @@ def installed(tmp_path, monkeypatch):
     (tmp_path / "xl_plugin_nothing.py").write_text("def build(*_):\n    return object()\n")
     (tmp_path / "xl_plugin_raises.py").write_text("def build(*_):\n    raise KeyError('model')\n")
     (tmp_path / "xl_plugin_below.py").write_text(BELOW)
-    (tmp_path / "xl_plugin_old.py").write_text(OLD)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
     for name in [name for name in sys.modules if name.startswith("xl_plugin")]:
@@ -142,11 +127,6 @@ def test_it_may_stand_on_another_encoder(installed):
     found = made("xlbelow::xlgood:abc?dim=3")["xlbelow"]
     assert found.identity == "twice xlgood:abc"
     np.testing.assert_array_equal(found.encode(Texts(["a"], ["en"], ["1"])), [[2, 2, 2]])
-
-
-def test_one_that_calls_images_pictures_still_works(installed):
-    assert made("xlold:x")["xlold"].target.dim == 1
-    assert image_encoder("xlold:x", languages=["en"])[1].target.dim == 2
 
 
 @pytest.mark.parametrize(
@@ -190,7 +170,7 @@ def test_a_built_in_name_stays_what_it_is(installed):
     assert list(Known()).count("st") == 1
     assert "x" not in Known()
     assert {plugin.name for plugin in plugins() if plugin.scheme} == {
-        *("xlgood", "xlmade", "xlbelow", "xlold", "xlnobuild", "xlnoencoder", "xlraises")
+        *("xlgood", "xlmade", "xlbelow", "xlnobuild", "xlnoencoder", "xlraises")
     }
 
 

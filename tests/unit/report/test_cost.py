@@ -118,7 +118,7 @@ def test_results_keep_costs_and_pages_show_them(manifest, tmp_path):
     shown = {row.cells[0].text: dict(zip(heads, row.cells, strict=True)) for row in table.rows}
     assert shown["fast"]["Median latency"].text == "3 ms" and shown["slow"]["95th percentile"].value == 80
     assert shown["mine"]["Dimensions"].text == "4" and shown["mine"]["Median latency"].text == "–"
-    assert {name for name, row in shown.items() if row["System"].badges} == {"fast"}
+    assert {name for name, row in shown.items() if row["Encoder"].badges} == {"fast"}
     html = as_html(read)
     assert "median latency of a query, ms" in html and "polyline" in html
     for form in ("markdown", "latex", "csv"):

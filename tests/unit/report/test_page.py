@@ -236,6 +236,7 @@ def test_importing_the_report_loads_no_heavy_package():
         "hidden",
         "languages",
         "notebook",
+        "permission",
         "results",
         "signature",
         "tasks",

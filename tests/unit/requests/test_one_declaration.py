@@ -30,7 +30,7 @@ class ToyRequest(PlanRequest, frozen=True, kw_only=True):
 
     command = "toy"
 
-    colour: Annotated[str, option("The colour of the toy.", old_names=("--color",))] = "red"
+    colour: Annotated[str, option("The colour of the toy.")] = "red"
     password: Annotated[str | None, option("Opens the box of the toy.", secret=True)] = None
     seats: Annotated[int, option("Seats for those who watch.", run=True)] = 2
     depths: Depths
@@ -55,15 +55,14 @@ def test_a_field_is_an_option_with_its_sentence_default_and_heading():
     said = " ".join(shown.split())
     assert "--colour TEXT The colour of the toy. [default: red]" in said
     assert "How deep: --depth N How deep the toy digs. [default: 3; x>=1]" in said
-    assert "--color " not in said
     asked = answered("--colour", "blue", "--depth", "5")
     assert asked.colour == "blue" and asked.depths == Depths(depth=5)
-    assert answered("--color", "green").colour == "green"
+    assert answered("--colour", "green").colour == "green"
 
 
 def test_a_field_is_a_key_of_a_file(tmp_path):
     path = tmp_path / "toy.toml"
-    path.write_text('results = ["folder"]\neffect = 0.1\ncolor = "blue"\ndepth = 5\n')
+    path.write_text('results = ["folder"]\neffect = 0.1\ncolour = "blue"\ndepth = 5\n')
     asked = read(ToyRequest, read_toml(path), str(path))
     assert asked == answered("--colour", "blue", "--depth", "5")
     with pytest.raises(InputError, match=r"toy: unknown option 'colours'. Did you mean 'colour'\?"):

@@ -92,7 +92,6 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
         option(
             "Give image vectors mean 0 and sd 1 in each dimension, as over the training images.",
             names=("--standardize-images",),
-            old_names=("--standardize-pictures",),
         ),
     ] = False
     initial: Annotated[
