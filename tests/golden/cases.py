@@ -254,6 +254,25 @@ def scenes_retrieval(bench: Bench) -> Findings:
 
 
 @case(fast=True)
+def scenes_ties(bench: Bench) -> Findings:
+    """Different vectors of ±1: among few dimensions most candidates tie, among many a few do."""
+    rng, folder, encoders = np.random.default_rng(1), bench.folder / "signs", {}
+    folder.mkdir()
+    for dim in (8, 1024):
+        for language in ("en", "de", "es"):
+            signs = np.sign(rng.standard_normal((120, dim)))
+            np.save(folder / f"{dim}.{language}.npy", signs.astype(np.float32))
+        encoders[f"signs-{dim}"] = f"vectors:{folder}/{dim}.{{lang}}.npy"
+    measures, images = ("R@10", "RR", "MedR"), f"vectors:{bench.planted['img']}"
+    return together(
+        {
+            "xlr": program.evaluate("crosslingual-retrieval", bench.scenes, encoders, measures=measures),
+            "bkr": program.evaluate("backretrieval", bench.scenes, encoders, image_encoder=images),
+        }
+    )
+
+
+@case(fast=True)
 def scenes_queries(bench: Bench) -> Findings:
     encoders = {"good": bench.planted["good"], "chars": "chargram"}
     return program.evaluate(
