@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,13 +29,6 @@ _INSTEAD = {  # word → line of help
 }
 
 
-def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what the conventions set; say at once where no data are at the path of the manifest."""
-    if given.get("manifest") is not None and not {"text_encoders", "image_encoder"} <= given.keys():
-        _check_manifest(given["manifest"])
-    return of_conventions(given)
-
-
 def _check_manifest(path: Path) -> None:
     """Raise InputError where nothing is at the path, or where a word was meant."""
     if not os.path.exists(path):  # Path.exists raises for names that are too long
@@ -50,7 +42,7 @@ def _check_manifest(path: Path) -> None:
         )
 
 
-@command(CaseStudyRequest, presets=_presets, further=_FURTHER, instead=_INSTEAD)
+@command(CaseStudyRequest, presets=of_conventions, further=_FURTHER, instead=_INSTEAD)
 def casestudy(request: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and show what training changed.
 

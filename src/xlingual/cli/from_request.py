@@ -226,14 +226,12 @@ def _parameters(kind: type[Request]) -> list[click.Parameter]:
     known = leaves(kind)
     shown = dict.fromkeys([*kind.first, *known])
     return [
-        _parameter(known[key], needed=key not in kind.by_presets)
-        for key in shown
-        if not (known[key].marks.in_files or key in kind.in_files)
+        _parameter(known[key]) for key in shown if not (known[key].marks.in_files or key in kind.in_files)
     ]
 
 
-def _parameter(leaf: Leaf, needed: bool = True) -> click.Parameter:
-    """Return an option or argument; `needed`: a required one is asked for by click, not by the request."""
+def _parameter(leaf: Leaf) -> click.Parameter:
+    """Return an option or argument."""
     kind, several = _click_type(leaf)
     marks = leaf.marks
     if marks.argument:
@@ -245,7 +243,7 @@ def _parameter(leaf: Leaf, needed: bool = True) -> click.Parameter:
             metavar=None if marks.metavar == leaf.key.upper() else marks.metavar,
         )
     names = leaf.names
-    more: dict[str, Any] = {"required": needed}
+    more: dict[str, Any] = {"required": True}
     if not leaf.required:
         more = {} if leaf.default in (None, ()) else {"default": leaf.default}
     if kind is click.BOOL:

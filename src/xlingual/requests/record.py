@@ -85,7 +85,6 @@ class Request(Record, frozen=True, kw_only=True):
     command: ClassVar[str]  # "evaluate backretrieval"
     first: ClassVar[tuple[str, ...]] = ()  # options that stand first in the help
     in_files: ClassVar[tuple[str, ...]] = ()  # fields that are no options, and can be given in a file
-    by_presets: ClassVar[tuple[str, ...]] = ()  # required fields that presets give where other values say so
     presets: ClassVar[Mapping[str, Preset]] = {}  # what the option --preset may name
     one_of: ClassVar[tuple[str, ...]] = ()  # fields of which one at least must be given
     own_folder: ClassVar[bool] = False  # what it reads in the folder `out`, it wrote there itself

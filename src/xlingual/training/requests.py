@@ -217,13 +217,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
 
     command = "casestudy"
     own_folder = True
-    by_presets = ("text_encoders", "image_encoder")
-    otherwise: ClassVar[Mapping[str, str]] = {
-        **defaults_in_help(TripletOptions, CONVENTIONS),
-        "text_encoders": "none; for recipes four of rising quality",
-        "image_encoder": "none; for recipes pixels",
-        "trainings": "1; for recipes 3",
-    }
+    otherwise: ClassVar[Mapping[str, str]] = defaults_in_help(TripletOptions, CONVENTIONS)
 
     data: ManifestOptions
     images: ImageEncoding
