@@ -58,7 +58,7 @@ def nearest(
         )
     made = text_encoders([encoder], languages=data.languages, fit_texts=fit_texts_for(data))
     ((name, model),) = made.items()
-    if model.by_number or model.depends_on_batch:
+    if model.by_number:
         raise InputError(
             f"{name} has vectors of the data's texts alone: name an encoder that encodes any text"
         )
