@@ -200,9 +200,6 @@ def _analyses() -> list[Any]:
     full = analyses.StudyAnalysis(
         "k3v9", "Recipes", "en", "ru", names, *sizes, systems, pairs, raters,
         analyses.RaterAgreement(0.4, ci, 20), 0.95,
-        [analyses.InterimLook(1, 0.5, 0.003, 0.003, False, "early"),
-         analyses.InterimLook(2, 1.0, 0.05, 0.049, True)],
-        [analyses.MoreNeeded("a", "b", 40, 9, 0.8), analyses.MoreNeeded("b", "c", None, None, 0.8, "none")],
         bkr, {"data": "abc"}, ["few raters"], 1, 999,
     )  # fmt: skip
     bare = analyses.StudyAnalysis(

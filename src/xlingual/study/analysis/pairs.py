@@ -55,25 +55,15 @@ def pair_differences(
 ) -> list[PairDifference]:
     """Return each pair of systems, p corrected over them (Holm)."""
     pairs = pairs_of(scores)
-    p = permutation_ps(scores, pairs, seed, replicates)
-    adjusted = holm(np.array([each[0] for each in p]))
-    return [
-        _difference(scores, resampled, place, pair, (*p[place], float(adjusted[place])), level)
-        for place, pair in enumerate(pairs)
-    ]
-
-
-def permutation_ps(
-    scores: RatedPages, pairs: Sequence[tuple[int, int]], seed: int, replicates: int
-) -> list[tuple[float, float]]:
-    """Return p of the difference in very relevant suggestions and of that in mean scores, by pair."""
     rng = stream(seed, "study permutation")
+    both = (scores.relevant, scores.mean)
+    p = np.array(
+        [[permutation_p(apart(v, *pair), scores.seen, rng, replicates) for v in both] for pair in pairs]
+    )
+    p = np.column_stack([p, holm(p[:, 0])])
     return [
-        (
-            permutation_p(apart(scores.relevant, *pair), scores.seen, rng, replicates),
-            permutation_p(apart(scores.mean, *pair), scores.seen, rng, replicates),
-        )
-        for pair in pairs
+        _difference(scores, resampled, place, pair, p[place].tolist(), level)
+        for place, pair in enumerate(pairs)
     ]
 
 
@@ -82,7 +72,7 @@ def _difference(
     resampled: Replicates,
     place: int,
     pair: tuple[int, int],
-    p: tuple[float, float, float],
+    p: Sequence[float],  # of relevant suggestions, of mean scores, the first one adjusted
     level: float,
 ) -> PairDifference:
     first, second = pair
