@@ -8,7 +8,7 @@ from website.markdown import page, table
 FOLDER = "reference/api"
 GROUPS = {
     "Data": "Manifest MultilingualPool SearchRun Texts Images write_scenes pivot_pairs",
-    "Encoders": "Encoder encoder reranker SparseVectors TokenVectors Store",
+    "Encoders": "Encoder encoder SparseVectors TokenVectors Store",
     "Evaluate": "backretrieval check_backretrieval crosslingual_retrieval distance_correlation "
     "image_sentence multilingual_pool retrieval runs_against_qrels sts parse_measure Results write_report",
     "Decide": "compare Comparison gate Gate plan Plan History leaderboard Leaderboard inspect_results "

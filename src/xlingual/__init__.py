@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
     from xlingual.store import Store
-    from xlingual.systems.reranker import reranker
     from xlingual.workflows.case_study import run_case_study
     from xlingual.workflows.compress import compress
     from xlingual.workflows.leaderboard import leaderboard
@@ -96,7 +95,6 @@ _HOMES = {
     "parse_measure": "measures",
     "pivot_pairs": "workflows.pivoting",
     "plan": "comparison.plan",
-    "reranker": "systems.reranker",
     "retrieval": "evaluation.retrieval",
     "runs_against_qrels": "evaluation.retrieval",
     "run_case_study": "workflows.case_study",
@@ -153,7 +151,6 @@ __all__ = [
     "plan",
     "repair_encoder",
     "repair_unlabelled",
-    "reranker",
     "retrieval",
     "run_case_study",
     "run_mlmme_study",

@@ -34,18 +34,6 @@ def bare_name(path: str) -> str:
     return _PLACE.sub("", stem).strip("._-")
 
 
-def names_by_folder(paths: Sequence[str]) -> list[str]:
-    """Return the bare names of files, each after the folders that they do not all share.
-
-    >>> names_by_folder(["/runs/old/bm25.trec", "/runs/new/bm25.trec"])
-    ['old-bm25', 'new-bm25']
-    """
-    shared = os.path.commonpath([os.path.dirname(path) for path in paths])
-    folders = [PurePath(os.path.relpath(os.path.dirname(path), shared)).parts for path in paths]
-    names = ["-".join([*own, bare_name(path)]) for own, path in zip(folders, paths, strict=True)]
-    return [_PLACE.sub("", name) for name in names]
-
-
 def regular_file(path: str | Path, what: str) -> Path:
     """Return `path` if it is a regular file, or a link to one; else raise InputError.
 

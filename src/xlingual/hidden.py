@@ -6,7 +6,6 @@ import re
 from urllib.parse import unquote
 
 _KEY = re.compile(r"[A-Za-z][\w.-]*")
-_SECRET = ("key", "token", "secret", "password", "passwd", "pwd", "auth", "authorization", "signature")
 _HIDDEN = "…"
 # options whose values errors may print; any other may hold a key by mistake
 _PLAIN = frozenset(
@@ -19,19 +18,17 @@ _PLAIN = frozenset(
             "base_url",
             "batch",
             "beams",
-            "body",
             "candidate_prompt",
             "column",
             "device",
             "dim",
             "dtype",
         ),
-        *("encoding_format", "file", "fit", "id", "lang", "layer", "long", "max_cost", "max_length"),
-        *("n", "output", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
+        *("file", "fit", "id", "layer", "long", "max_length"),
+        *("n", "output", "pair", "pairs", "pool", "prompt", "prompts"),
         *("prompt_name", "query_prompt_name", "candidate_prompt_name", "remote-code"),
         *(
             "query_prompt",
-            "rate",
             "retries",
             "revision",
             "scaling",
@@ -43,8 +40,7 @@ _PLAIN = frozenset(
         ),
         *("trained_on", "unknown", "weight", "words"),
         *("b", "field", "index", "k1", "method", "stemmer", "stopwords"),
-        *("depth", "first", "hubs", "ids", "k", "latency", "order", "over", "scale", "weights"),
-        *("parallel", "profile", "body.NAME", "query_body.NAME", "candidate_body.NAME", "url.NAME"),
+        *("body", "hubs", "latency", "order"),
     }
 )
 _URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)
@@ -76,20 +72,10 @@ def _without_secrets(part: str) -> str:
 def shown_option(option: str) -> str:
     """Return an option of a spec, key=value, as errors may print it."""
     key, equals, value = option.partition("=")
-    head, dot, member = key.partition(".")
-    if not option or key in _PLAIN or (dot and f"{head}.NAME" in _PLAIN and not names_secret(member)):
+    if not option or key in _PLAIN:
         plain = without_url_secrets(unquote(value), base=key == "base_url")
         return option if plain == unquote(value) else f"{key}={plain}"
     return f"{key}={_HIDDEN}" if equals and _KEY.fullmatch(key) else _HIDDEN
-
-
-def names_secret(name: str) -> bool:
-    """Return whether the name of a parameter says that its value is a key or a password.
-
-    >>> names_secret("api-key"), names_secret("accessToken"), names_secret("max_tokens")
-    (True, True, False)
-    """
-    return name.lower().endswith(_SECRET)
 
 
 def without_url_secrets(text: str, *, base: bool = False) -> str:

@@ -37,9 +37,7 @@ def test_backretrieval_of_an_engine_that_searched_the_samples(xlingual: Any, wor
     folders = [f"samples/{pair}.seed{seed}" for pair in ("en-de", "de-en") for seed in (0, 1)]
     assert all(f"{Path(folder)}: 40 queries, 40 targets" in done.out for folder in folders)
     for folder in folders:
-        assert sorted(path.name for path in Path(folder).iterdir()) == [
-            *("ids.txt", "queries.jsonl", "targets.jsonl")
-        ]
+        assert sorted(path.name for path in Path(folder).iterdir()) == [*("queries.jsonl", "targets.jsonl")]
         search(folder)
     (command,) = [line for line in done.out.splitlines() if line.startswith("  xlingual evaluate bkr s ")]
     for part in ("--pairs en-de,de-en", "--seeds 2", "--sample-size 40", "engine=samples/{source}-{target}"):
@@ -54,9 +52,8 @@ def test_backretrieval_of_an_engine_that_searched_the_samples(xlingual: Any, wor
         pair, _, seed = Path(folder).name.partition(".seed")
         rows = [row for row in table if f"{row['source']}-{row['target']}" == pair]
         rows = [row for row in rows if row["seed"] == int(seed) and row["measure"] == "R@10"]
-        ids = Path(folder, "ids.txt").read_text(encoding="utf-8").split()
+        ids = [query["id"] for query in lines(f"{folder}/queries.jsonl")]
         assert [f"{row['source']}:{row['query']}" for row in rows] == ids
-        assert ids == [one["id"] for one in lines(f"{folder}/queries.jsonl")]
         targets = {one["id"] for one in lines(f"{folder}/targets.jsonl")}
         retrieved = {f"{row['target']}:{row['retrieved']}" for row in rows if row["retrieved"] is not None}
         assert retrieved and retrieved <= targets
@@ -114,7 +111,7 @@ def test_files_that_are_there_are_replaced_with_force_alone(xlingual: Any, work:
     assert Path("p/queries.jsonl").read_text() == "mine"
     done = xlingual("data", "sample", "pool", "--out", "p", "--force")
     assert done.code == 0 and "--force" not in done.out, done.err
-    assert len(list(Path("p").iterdir())) == 4 and lines("p/queries.jsonl")
+    assert len(list(Path("p").iterdir())) == 3 and lines("p/queries.jsonl")
 
     sampling = ("data", "sample", "s", "--pairs", "en-de", "--sample-size", "20", "--out", "x")
     assert xlingual(*sampling, "--matching").code == 0
@@ -122,7 +119,7 @@ def test_files_that_are_there_are_replaced_with_force_alone(xlingual: Any, work:
     refused(xlingual(*sampling), "x holds en-de/queries.jsonl", "--force")
     assert xlingual(*sampling, "--force").code == 0
     assert sorted(path.name for path in Path("x/en-de").iterdir()) == [  # no qrels of the first sample
-        *("engine.jsonl", "ids.txt", "queries.jsonl", "targets.jsonl")
+        *("engine.jsonl", "queries.jsonl", "targets.jsonl")
     ]
     other = ("data", "sample", "s", "--pairs", "de-en", "--sample-size", "20", "--out", "x")
     assert xlingual(*other).code == 0  # another folder

@@ -168,7 +168,6 @@ def test_bad_services(xlr: Any, server: Any) -> None:
     refused(xlr("api:tiny?base_url=http://127.0.0.1:9/v1"), "cannot connect", "is the service running")
     refused(xlr(server.spec.replace("tiny", "huge")), "unknown model", "The model 'huge' does not exist")
     refused(xlr(f"{server.spec}x"), "404", "?base_url=")
-    refused(xlr(f"{server.spec}&price=1000000&max_cost=1"), "more than max_cost=1", "nothing was sent")
     server.script = [lambda answer: answer | {"data": answer["data"][1:]}]
     refused(xlr(server.spec), "texts were sent and", "vectors came back")
     server.needs_key = True
@@ -191,25 +190,3 @@ def test_the_key_is_in_no_output(xlr: Any, server: Any, monkeypatch: pytest.Monk
 
 def test_help_says_nothing_of_the_environment(process: Any) -> None:
     assert fake.KEY not in process("encoders", "api", variables={"OPENAI_API_KEY": fake.KEY}).out
-
-
-def test_max_cost_without_a_price_prints_no_password(xlingual: Any, tmp_path: Path) -> None:
-    spec = "api:m?base_url=https://user:SECRETPW@host/v1&key=SECRETPW"
-    outcome = xlingual("evaluate", "xlr", str(tmp_path / "m.csv"), "--text-encoder", spec, "--max-cost", "1")
-    assert "has no price" in outcome.err
-    assert "SECRETPW" not in outcome.err + outcome.out
-
-
-@pytest.mark.parametrize("spec", ["api:m?base_url={0}&price=0.02", "mine=api:m?base_url={0}&price=0.02"])
-def test_max_cost_refuses_what_would_cost_more(xlingual: Any, tmp_path: Path, spec: str) -> None:
-    path = tmp_path / "m.csv"
-    path.write_text("id,lang,text,item\na,en,hello,1\nb,de,hallo,1\nc,en,world,2\nd,de,welt,2\n")
-    spec = spec.format("http://localhost:9/v1")
-    arguments = ("evaluate", "xlr", str(path), "--measure", "R@1", "--text-encoder", spec, "--max-cost")
-    refused = xlingual(*arguments, "0.0000001").err
-    assert "more than max_cost=1e-07; nothing was sent" in refused
-    assert "cannot connect" in xlingual(*arguments, "1").err
-    without = xlingual(
-        *arguments[:-3], "--text-encoder", spec.replace("&price=0.02", ""), "--max-cost", "1"
-    ).err
-    assert "has no price: add ?price=" in without

@@ -32,7 +32,7 @@ from xlingual.cli.main import run  # noqa: E402
 from xlingual.data.pools.mix import mix_pool  # noqa: E402
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "how-to" / "coming-from").glob("*.md"))
-services = run_path(str(Path(__file__).parents[1] / "unit" / "encoders" / "embedding_services.py"))
+services = run_path(str(Path(__file__).parents[1] / "unit" / "encoders" / "embedding_server.py"))
 COLOURS = ("red", "blue", "green", "white", "black")
 NOUNS = (("chair", "Stuhl"), ("lamp", "Lampe"), ("table", "Tisch"), ("box", "Kiste"))
 PLACES = (("for the hall", "für den Flur"), ("for the garden", "für den Garten"))
@@ -155,7 +155,7 @@ def on_the_net(monkeypatch):
 
 def run_shell(block, service, monkeypatch):
     """Run the lines of a block: the commands of this program here, what follows && in a shell."""
-    stood_in = {"api:embed-v4.0?": f"api:tiny?base_url={service.base}&", "_KEY=…": f"_KEY={services['KEY']}"}
+    stood_in = {"api:MODEL?base_url=https://HOST/v1": service.spec, "_KEY=…": f"_KEY={services['KEY']}"}
     for said, instead in stood_in.items():
         block = block.replace(said, instead)
     for line in block.splitlines():
@@ -175,7 +175,7 @@ def run_shell(block, service, monkeypatch):
 def test_the_blocks_run_and_print_what_is_shown(page, files, capsys, monkeypatch):
     assert run_by(page) == "tests/interop/test_coming_from.py"
     names, printed = {"__name__": "page"}, ""
-    with services["fake"]["serving"](services["SERVICES"]["cohere"]) as service:
+    with services["serving"]() as service:
         for block in blocks_of(page):
             if block.kind == "text":
                 check_printed(block.content, printed, f"{page.name}, the block before line {block.line}")

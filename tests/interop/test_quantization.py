@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual.evaluation.compression.asked import ordered_again
-from xlingual.evaluation.parts import vector_lists
+from xlingual.evaluation.compression.vector_lists import vector_lists
 from xlingual.ranking import CPU, TextPool, rows_of
 from xlingual.transforms.affine import unit_rows
 from xlingual.transforms.compression import Levels, signs

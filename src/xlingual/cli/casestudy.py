@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xlingual.cli import screen
 from xlingual.cli.checks import check_folder, named_folder
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import columns, store_of, within_cost
+from xlingual.cli.opening import columns, store_of
 from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.train import of_conventions
@@ -71,7 +71,7 @@ def casestudy(request: CaseStudyRequest) -> None:
         study = run_case_study(
             evaluated_on,
             out,
-            text_encoders=within_cost(request.text_encoders, request.keeping),
+            text_encoders=request.text_encoders,
             evaluated=evaluated,
             train=train,
             base=request.base,

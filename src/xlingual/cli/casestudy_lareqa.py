@@ -8,7 +8,7 @@ from typing import Any
 from xlingual.cli import interruption, screen
 from xlingual.cli.checks import check_folder, named_folder
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import store_of, within_cost
+from xlingual.cli.opening import store_of
 from xlingual.cli.outcome import say_written
 from xlingual.requests import signed
 from xlingual.training.requests import RegimeStudyRequest
@@ -35,7 +35,7 @@ def lareqa(request: RegimeStudyRequest) -> None:
 
     out = named_folder(request.output.out)
     check_folder(out)
-    (base,) = within_cost([request.base], request.keeping)
+    base = request.base
     with (
         interruption.goes_on(out),
         screen.warnings_as_lines(),

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import manifest_or_pool, store_of, within_cost
+from xlingual.cli.opening import manifest_or_pool, store_of
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.wording import in_options
@@ -29,7 +29,7 @@ def compress(request: CompressRequest) -> None:
     check_output(output.out, output.report, "compression")
     store = store_of(request.keeping)
     given = keywords(request, measured)
-    (given["text_encoder"],) = within_cost([request.text_encoder], request.keeping)
+    given["text_encoder"] = request.text_encoder
     given |= {"store": store, "ranker": chosen_ranker(request.ranking, store, quiet=output.quiet)}
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)

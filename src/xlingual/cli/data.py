@@ -13,7 +13,7 @@ from xlingual.cli import screen
 from xlingual.cli.corpora import from_
 from xlingual.cli.from_request import command
 from xlingual.cli.imports import import_
-from xlingual.cli.opening import columns, store_of, within_cost
+from xlingual.cli.opening import columns, store_of
 from xlingual.cli.pivot import pivot_pairs
 from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
 from xlingual.cli.sample import sample
@@ -88,11 +88,12 @@ def check(request: CheckRequest) -> int:
             found = check(read, partial(progress, "opening images"), problems=problems)
             near = manifest_near_duplicates(read, found.pictures, progress)
             tells = None
-            for spec in within_cost(
-                [request.image_encoder] if request.image_encoder else [], request.keeping
-            ):
+            if request.image_encoder:
                 tells = signed(
-                    manifest_informative(read, found.pictures, request, spec, store, progress), request
+                    manifest_informative(
+                        read, found.pictures, request, request.image_encoder, store, progress
+                    ),
+                    request,
                 )
         content, page = _content(found, near, tells), _page(found, near, tells)
         findings = [*found.findings, *near_duplicates_finding(near, read), *informative_finding(tells)]
@@ -124,7 +125,7 @@ def _refuse_without_images(request: CheckRequest) -> None:
     default = CheckRequest(data=request.data)
     for name in ("pairs", "sample_size", "k", "keeping"):
         if request.image_encoder is None and getattr(request, name) != getattr(default, name):
-            option = "--store, --no-store and --max-cost" if name == "keeping" else parameter(name)
+            option = "--store and --no-store" if name == "keeping" else parameter(name)
             verb = "go" if name == "keeping" else "goes"
             raise InputError(f"{option} {verb} with {parameter('image_encoder', 'SPEC')}: name one")
 

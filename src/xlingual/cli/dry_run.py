@@ -104,8 +104,6 @@ def _said(step: Step, found: Estimate) -> Iterator[str]:
     for one in found.encodings:
         if one.problem:
             yield f"{step.name}, {one.name}: {one.problem}"
-        elif one.cost:
-            yield f"{step.name}, {one.name}: {one.cost}"
 
 
 def _page(suite: Suite, plan: _Plan, count: int) -> Page:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
-from xlingual.cli.opening import manifest_or_pool, store_of, within_cost
+from xlingual.cli.opening import manifest_or_pool, store_of
 from xlingual.errors import InputError
 from xlingual.requests.ranking import available_cores
 from xlingual.requests.single import EmbedRequest
@@ -38,7 +38,7 @@ def embed(request: EmbedRequest) -> None:
         found = embed(
             manifest_or_pool(request),
             request.out,
-            text_encoders=within_cost(request.text_encoders, request.keeping),
+            text_encoders=request.text_encoders,
             image_encoder=request.image_encoder,
             candidate_text=request.candidate_text,
             half=request.half,

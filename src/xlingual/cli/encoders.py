@@ -24,7 +24,7 @@ _SUMMARY = Column("what it is", "name", data=True)
 
 @dataclass(frozen=True)
 class SchemeRow:
-    """A scheme; `package` is the installed package that offers it, None where it is built in."""
+    """A scheme; `package` is the entry point of a plug-in, None where it is built in."""
 
     name: str
     scheme: Scheme | None
@@ -99,22 +99,25 @@ def encoders(request: EncodersRequest) -> None:
 def _rows() -> list[SchemeRow]:
     """Return the built-in schemes, then those of other packages, broken ones too."""
     from xlingual.encoders import SCHEMES
-    from xlingual.encoders.plugins import plugins
+    from xlingual.encoders.plugins import plugins, scheme_of
 
-    own = [SchemeRow(name, scheme) for name, scheme in SCHEMES.items()]
-    return own + [SchemeRow(one.name, one.scheme, one.package, one.problem) for one in plugins()]
+    rows = [SchemeRow(name, scheme) for name, scheme in SCHEMES.items()]
+    for name, entry in sorted(plugins().items()):
+        try:
+            rows.append(SchemeRow(name, scheme_of(name), entry.value))
+        except InputError as error:
+            rows.append(SchemeRow(name, None, entry.value, str(error)))
+    return rows
 
 
 def _chosen(name: str, rows: Sequence[SchemeRow]) -> SchemeRow:
     """Return the row of a name, however much of a spec it is."""
     word = name.partition(":")[0].partition("?")[0]
-    found: dict[str, SchemeRow] = {}
-    for row in rows:
-        found.setdefault(row.name, row)  # the built-in one, where a plug-in has its name
+    found = {row.name: row for row in rows}
     if word not in found:
         raise InputError(f"no scheme {word!r}.{did_you_mean(word, found)} Known: {listed(found, 40)}")
     if found[word].scheme is None:
-        raise InputError(f"{word}: is a scheme of {found[word].package}, but {found[word].problem}")
+        raise InputError(str(found[word].problem))
     return found[word]
 
 
@@ -122,15 +125,13 @@ def _page_of_all(rows: Sequence[SchemeRow]) -> Page:
     lines = [
         f"{row.name} needs {' and '.join(row.missing)}: {row.pip}" for row in rows if row.scheme and row.pip
     ]
-    lines += [
-        f"{row.name}, a scheme of {row.package}, cannot be used: {row.problem}" for row in rows if row.problem
-    ]
+    lines += [row.problem for row in rows if row.problem]
     lines.append("options of one: xlingual encoders NAME")
     lines.append(f"specs: {address('reference/encoders')}")
     encoding, listing = ([row for row in rows if row.returns_lists == which] for which in (False, True))
     blocks: list[Block] = [
         _all_table("Encoders", encoding, full=True),
-        _all_table("Search systems, which return lists of candidates", listing, full=True),
+        _all_table("Runs, which are lists of candidates", listing, full=True),
         *(Prose(line, whole=True, where="both") for line in lines),
     ]
     return Page.of("encoders", "Encoders", blocks)

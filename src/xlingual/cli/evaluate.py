@@ -12,7 +12,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder, check_output, held
 from xlingual.cli.evaluate_pools import evaluate_pools, pool_requests
 from xlingual.cli.from_request import RequestCommand, keywords
-from xlingual.cli.opening import read_manifest, store_of, within_cost
+from xlingual.cli.opening import read_manifest, store_of
 from xlingual.cli.outcome import (
     check_emphasis,
     emphasis_of,
@@ -133,7 +133,7 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
     store = store_of(request.keeping)
     given = keywords(request, function) | more
     given.pop("qrels", None)  # the data are read with it
-    given |= {"text_encoders": within_cost(request.text_encoders, request.keeping), "store": store}
+    given |= {"text_encoders": request.text_encoders, "store": store}
     if "ranker" in parameters:
         given["ranker"] = chosen_ranker(request.ranking, store, quiet=output.quiet)
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:

@@ -51,8 +51,8 @@ def check_emphasis(request: Any, manifest: Manifest) -> None:  # noqa: ANN401
         raise InputError(f"{emphasis.options[0]} is for the report: add --out DIR --report, or leave it out")
     if emphasis.highlight:
         from xlingual.encoders import text_specs
+        from xlingual.evaluation.run_systems import joined
         from xlingual.report.emphasis import encoders
-        from xlingual.systems import joined
 
         systems = joined(request.text_encoders, getattr(request, "runs", ()))
         encoders(emphasis.highlight, text_specs(systems, languages=manifest.languages))

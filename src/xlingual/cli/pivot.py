@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xlingual.cli import screen
 from xlingual.cli.checks import check_file, check_folder
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import read_manifest, store_of, within_cost
+from xlingual.cli.opening import read_manifest, store_of
 from xlingual.cli.outcome import say_written
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.training_outcome import uses
@@ -34,7 +34,7 @@ def pivot(request: PivotRequest) -> None:
     refuse_replacing(request.out, replace=request.force)
     store = store_of(request.keeping)
     given = keywords(request, train_pivot)
-    (given["text_encoder"],) = within_cost([request.text_encoder], request.keeping)
+    given["text_encoder"] = request.text_encoder
     given |= {"store": store, "ranker": chosen_ranker(request.ranking, store, quiet=request.quiet)}
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
         progress("reading the data", 0, 1)
@@ -70,7 +70,7 @@ def pivot_pairs(request: PivotPairsRequest) -> None:
     store = store_of(request.keeping)
     given = keywords(request, paired)
     if request.text_encoder is not None:
-        (given["text_encoder"],) = within_cost([request.text_encoder], request.keeping)
+        given["text_encoder"] = request.text_encoder
     given |= {"store": store, "ranker": chosen_ranker(request.ranking, store, quiet=request.quiet)}
     with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         progress("reading the data", 0, 1)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import manifest_or_pool, store_of, within_cost
+from xlingual.cli.opening import manifest_or_pool, store_of
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.wording import in_options
@@ -72,7 +72,7 @@ def repair(request: RepairRequest) -> None:
         refuse_replacing(output.out, request.data.manifest)
     store = store_of(request.keeping)
     ranker = chosen_ranker(request.ranking, store, quiet=output.quiet)
-    (encoder,) = within_cost([request.text_encoder], request.keeping)
+    encoder = request.text_encoder
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
         data = manifest_or_pool(request)

@@ -11,7 +11,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.checks import check_file
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import store_of, within_cost
+from xlingual.cli.opening import store_of
 from xlingual.cli.rerank_tables import ablation_page, scores_page, weights_page
 from xlingual.errors import InputError
 from xlingual.requests import signed
@@ -76,7 +76,7 @@ def features(request: FeaturesRequest) -> None:
     check_file(request.out)
     given = {name: value for name, value in keywords(request, add_features).items() if name not in _LANGUAGES}
     given |= {
-        "text_encoders": within_cost(request.text_encoders, request.keeping),
+        "text_encoders": request.text_encoders,
         "store": store_of(request.keeping),
         **_languages(request),
     }

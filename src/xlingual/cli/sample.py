@@ -30,9 +30,9 @@ _SHOWN = 6  # folders
 def sample(request: SampleRequest) -> None:
     """Write the queries and targets that `evaluate` draws from MANIFEST, to index them in a search engine.
 
-    Each language pair and seed gets a folder with queries.jsonl, targets.jsonl, and ids.txt with the ids of
-    the queries. To evaluate the search engine, give `evaluate` the same options, and the results of the
-    engine with --run. For a pool, all questions and candidates are written to one folder.
+    Each language pair and seed gets a folder with queries.jsonl and targets.jsonl. To evaluate the search
+    engine, give `evaluate` the same options, and the results of the engine with --run. For a pool, all
+    questions and candidates are written to one folder.
     """
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.sampled import write_pool_texts, write_samples
@@ -103,7 +103,7 @@ def _evaluation(request: SampleRequest, manifest: bool, folders: int) -> str:
 
 def _show(found: Sequence[SampledFolder], evaluation: str) -> None:
     """Print the folders, and what to do with them."""
-    from xlingual.workflows.sampled import IDS, QUERIES, TARGETS
+    from xlingual.workflows.sampled import QUERIES, TARGETS
 
     for one in found[:_SHOWN]:
         queries = counted(one.n_queries, "query", "queries")
@@ -114,7 +114,6 @@ def _show(found: Sequence[SampledFolder], evaluation: str) -> None:
         "\nNext:\n"
         f"  index the lines of {TARGETS}, each a document of that id\n"
         f"  search for each line of {QUERIES}; write a line for each result to engine.jsonl there:\n"
-        '  {"query_id": …, "candidate_id": …, "score": …}; or a TREC run, or answers of _msearch, one of '
-        f"each request in a line (FILE?ids={found[0].path / IDS})\n"
+        '  {"query_id": …, "candidate_id": …, "score": …}; or a TREC run\n'
         f"  {evaluation}"
     )

@@ -11,7 +11,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.checks import check_folder, check_output
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import read_manifest, store_of, within_cost
+from xlingual.cli.opening import read_manifest, store_of
 from xlingual.cli.outcome import say_written
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.requests import signed
@@ -56,7 +56,7 @@ def new(request: NewStudyRequest) -> None:
             out,
             source=request.source,
             target=request.target,
-            systems=within_cost(request.text_encoders, request.keeping),
+            systems=request.text_encoders,
             runs=request.runs,
             layout=request.layout,
             image_encoder=request.image_encoder,

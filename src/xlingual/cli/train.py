@@ -11,7 +11,7 @@ import click
 from xlingual.cli import interruption, screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
-from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
+from xlingual.cli.opening import columns, read_manifest, store_of
 from xlingual.cli.pivot import pivot
 from xlingual.cli.training_outcome import dual_page, how_to_go_on, trained_page, uses
 from xlingual.errors import InputError
@@ -118,7 +118,7 @@ def _triplet(recipe: str, request: TripletRequest) -> None:
     if (count := len(request.text_encoders)) > 1:
         raise InputError(f"--text-encoder is given {count} times: a model stands on one")
     options = TripletOptions.preset(recipe, **request.model.settings())
-    (encoder,) = within_cost(request.text_encoders, request.keeping)
+    (encoder,) = request.text_encoders
 
     def run(**more: Any) -> Any:  # noqa: ANN401
         return train_triplet(
@@ -157,7 +157,7 @@ def dual_encoder(request: DualEncoderRequest) -> None:
     from xlingual.data.pools.parallel_reading import read_parallel
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
 
-    (base,) = within_cost([request.base], request.keeping)
+    base = request.base
 
     def run(**more: Any) -> Any:  # noqa: ANN401
         return train_dual_encoder(

@@ -14,7 +14,7 @@ from msgspec import structs
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output, refuse_vectors
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import read_manifest, store_of, within_cost
+from xlingual.cli.opening import read_manifest, store_of
 from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
@@ -108,7 +108,7 @@ def validated(
     store = store_of(request.keeping)
     given = keywords(request, validate_backretrieval)
     given |= {
-        "text_encoders": within_cost(request.text_encoders, request.keeping),
+        "text_encoders": request.text_encoders,
         "store": store,
         "ranker": chosen_ranker(request.ranking, store, quiet=request.output.quiet),
     }

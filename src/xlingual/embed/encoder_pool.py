@@ -61,7 +61,7 @@ class EncoderPool:
         below, depth = encoder, 0
         while isinstance(below, Stacked):
             below, depth = below.base, depth + 1
-        if not is_kept(below) or below.has_estimate:
+        if not is_kept(below) or below.is_service:
             yield encoder
             return
         ray = connect(self.address, self.cores)

@@ -63,7 +63,6 @@ def _encoded(encoder: Encoder, batch: Texts | Images, source: VectorSource) -> E
         return _stacked(encoder, batch, source)
     keys = row_keys(encoder, batch)
     if keys is None:
-        _show_cost(encoder, batch, source)
         return _checked_answer(encoder, batch, source)
     distinct, inverse = distinct_rows(keys)
     _, rows = np.unique(inverse, return_index=True)
@@ -172,18 +171,12 @@ def _compute(
         context = batch.context or [""] * len(batch)
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows[missing].tolist()])
         missing = missing[np.argsort(-lengths, kind="stable")]
-    _show_cost(encoder, batch, source, rows[missing])
     most = min(SHARD_ROWS * encoder.workers, encoder.piece or SHARD_ROWS << 20)
     done, size, dim, form = 0, min(_FIRST, most), None, None
     while done < len(missing):
         piece = missing[done : done + size]
         start = time.perf_counter()
-        try:
-            found = _checked_answer(encoder, batch.take(rows[piece]), source)
-        except BaseException as error:
-            if (part := getattr(error, "encoded", None)) is not None:  # rows of the piece that were done
-                keep(piece[part[0]], part[1])
-            raise
+        found = _checked_answer(encoder, batch.take(rows[piece]), source)
         form = form_of(found.vectors) if form is None else form
         if form_of(found.vectors) != form:
             raise InputError(
@@ -213,18 +206,6 @@ def _checked_answer(encoder: Encoder, batch: Texts | Images, source: VectorSourc
         source.spent.add(len(batch), time.perf_counter() - start)
     cut = None if found.truncated is None else np.asarray(found.truncated, dtype=np.bool_)
     return Encoded(checked(found.vectors, len(batch), source.who, batch.ids), cut)
-
-
-def _show_cost(
-    encoder: Encoder, batch: Texts | Images, source: VectorSource, rows: Ints | None = None
-) -> None:
-    """Show the cost, where the encoder can estimate it; it may refuse a cost that is too high."""
-    count = len(batch) if rows is None else len(rows)
-    if encoder.has_estimate and count:
-        cost = encoder.estimate(batch if rows is None else batch.take(rows))
-        if source.report is not None:
-            source.report(f"{source.what}: {cost}", 0, SENTENCE)
-            source.report(source.what, 0, count)
 
 
 def joined_parts(parts: Sequence[Encoded]) -> Encoded:

@@ -84,21 +84,6 @@ def embed_images(
     return ImageIndex(code, pool.take(representative))
 
 
-def distinct_images(manifest: Manifest, rows: Ints) -> Ints:
-    """Return the number of the image that each row of the manifest shows, -1 but for `rows`; no encoder.
-
-    Images are distinct when their bytes differ; those that cannot be read are, when their files do.
-    """
-    slot, same = np.unique(manifest.image[rows], return_inverse=True)
-    found: dict[Any, int] = {}
-    number = [
-        found.setdefault(_content(manifest.image_source[one]) or one, len(found)) for one in slot.tolist()
-    ]
-    code = np.full(len(manifest), -1, dtype=np.int64)
-    code[rows] = np.array(number, dtype=np.int64)[same]
-    return code
-
-
 def image_vectors(
     manifest: Manifest,
     name: str,

@@ -1,221 +1,332 @@
-"""`api:`: vectors from a service over the network, whose way of being asked is a profile."""
+"""`api:`: vectors from a service that speaks OpenAI's embeddings protocol.
+
+The key is read from the environment when a connection is opened and is kept in no object that outlives it. It
+goes to the host of `base_url` alone: redirects are not followed.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
-from urllib.parse import quote
+import os
+import random
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.encoders.api_profiles import OPENAI, PROFILES, Profile
-from xlingual.encoders.api_requests import Requests
-from xlingual.encoders.api_service import Service
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows
-from xlingual.encoders.prompts import IdleOptions
+from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.scheme import Context
-from xlingual.encoders.token_estimate import tokens_and_texts, whole_tokens
-from xlingual.errors import InputError, MissingExtraError
-from xlingual.hidden import names_secret
-from xlingual.records import Encoded, Texts
+from xlingual.errors import InputError, MissingExtraError, warn
+from xlingual.records import Texts
 
-FAMILIES = ("body.NAME", "query_body.NAME", "candidate_body.NAME", "url.NAME")  # parameters of requests
-_ROLES = (None, "query", "candidate")
+if TYPE_CHECKING:
+    import httpx
+
+BASE_URL, KEY_ENV = "https://api.openai.com/v1", "OPENAI_API_KEY"
+_PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # statuses after which a request is repeated
+_LONGEST_WAIT = 60.0  # seconds between two tries, unless the service asks for more
+_PATIENCE = 600.0  # seconds; a service that asks for a longer pause ends the run
+_CONNECT = 10.0  # seconds
+_PIECE = 6  # so many characters of a key in a row give it away
+
+
+@dataclass(frozen=True)
+class Service:
+    """An address such as https://api.openai.com/v1, and the environment variable of its key."""
+
+    base_url: str
+    key_env: str
+
+    @classmethod
+    def of(cls, base_url: str, key_env: str) -> Service:
+        """Return the service at a URL; raise InputError where it is no http(s) address or holds a secret."""
+        try:
+            parts = urlsplit(base_url.strip())
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            raise InputError("api: base_url is no URL: write for example https://HOST/v1") from None
+        if "@" in parts.netloc or parts.query or parts.fragment:  # not shown: it may be a password
+            raise InputError(
+                "api: base_url may hold no user, password, query or fragment: write scheme, host and path "
+                f"only, and put the key into the environment variable {key_env}"
+            )
+        if parts.scheme not in ("http", "https") or not host:
+            raise InputError(
+                f"api: base_url must begin with http:// or https:// and a host, found {base_url!r}: "
+                "write for example http://localhost:8080/v1"
+            )
+        if not key_env.replace("_", "a").isalnum() or not key_env.isascii():  # not shown: it may be a key
+            raise InputError("api: key_env must be the name of an environment variable, such as MY_API_KEY")
+        at = (f"[{host}]" if ":" in host else host) + ("" if port is None else f":{port}")
+        return cls(f"{parts.scheme}://{at}{parts.path.rstrip('/').removesuffix('/embeddings')}", key_env)
+
+    @property
+    def place(self) -> str:
+        """Host and path, as identities and errors name it."""
+        return self.base_url.partition("://")[2]
+
+    @property
+    def local(self) -> bool:
+        """Whether the service is on this machine or in a private network."""
+        host = urlsplit(self.base_url).hostname or ""
+        try:
+            address = ip_address(host)
+        except ValueError:
+            return "." not in host or host.endswith((".localhost", ".local", ".internal"))
+        return address.is_loopback or address.is_private or address.is_unspecified
+
+    def key(self) -> str | None:
+        """Return the key; None where there is none and a local service may need none.
+
+        Raises InputError that names the variable, never what it holds.
+        """
+        key = os.environ.get(self.key_env, "").strip()
+        if not key and self.local:
+            return None
+        if not key:
+            raise InputError(
+                f"api: {self.place} needs a key: set the environment variable {self.key_env} to it, or name "
+                "another variable with ?key_env=NAME"
+            )
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise InputError(
+                f"api: the environment variable {self.key_env} holds no key: it has characters (spaces, line "
+                "breaks or letters beyond ASCII) that no key has"
+            )
+        return key
+
+
+class _AgainError(Exception):
+    """A failure that may pass; `wait` is how long the service asks to wait, in seconds."""
+
+    def __init__(self, why: str, wait: float | None = None) -> None:
+        super().__init__(why)
+        self.wait = wait
 
 
 class ApiEncoder(Encoder):
-    """Sends distinct texts, in the order given, `batch` in a request, `parallel` requests at a time.
+    """Sends distinct texts in the order of their first appearance, `batch` in a request.
 
-    The service cannot say whether it has cut a text, so none is noted as cut. An empty batch sends nothing;
-    its vectors have the dimensions that earlier answers had.
+    A request that fails in passing (a timeout, a broken connection, 408, 409, 425, 429, 500, 502, 503, 504,
+    529) is repeated up to `retries` times, after 1, 2, 4 … seconds, at most 60, shortened at random by up to
+    a half; a longer `Retry-After` of the service is kept to. The service cannot say whether it has cut a
+    text, so none is noted as cut. An empty batch sends nothing.
     """
 
     origin = "general"
-    has_estimate = True
+    is_service = True
 
-    def __init__(self, model: str, requests: Requests, options: Mapping[str, Any]) -> None:
-        self.model, self.requests, self.options = model, requests, options
-        names = ("prompt", "query_prompt", "candidate_prompt")
-        self.prompts: dict[str, str] = {name: options[name] for name in names if options[name] is not None}
-        self.fields = {role: _fields(role, requests.shape, options) for role in _ROLES}
-        heads = ((family.removesuffix("NAME"), options[family] or {}) for family in FAMILIES)
-        self._idle = IdleOptions(
-            self.prompts | {head + name: given[name] for head, given in heads for name in given}
-        )
-        self._sent = (0.0, 0)  # tokens and texts, as estimated, of all requests so far
-        self._found: int | None = options["dim"]  # dimensions of the vectors, once known
+    def __init__(self, model: str, service: Service, options: Mapping[str, Any]) -> None:
+        self.model, self.service, self.options = model, service, options
+        self.prompts = Prompts.of(options)
+        self._dim: int | None = options["dim"]  # of the vectors, once known
 
     @property
     def piece(self) -> int:
-        """How many texts to hand over at a time: a request, or as many as are under way together.
-
-        Vectors that were paid for are written after 1,024 of them or 30 seconds, and when the run ends.
-        """
-        return self._batch * self.workers
-
-    @property
-    def workers(self) -> int:  # type: ignore[override]
-        """How many requests are under way at a time."""
-        return self.requests.parallel
-
-    @property
-    def _batch(self) -> int:
-        return int(self.options["batch"] or self.requests.shape.batch)
+        """The texts of one request."""
+        return int(self.options["batch"])
 
     @property
     def content(self) -> tuple[str, ...]:
-        """What a vector depends on: the text, and with prompts or fields for roles the role."""
-        plain, *by_role = self.fields.values()
-        own = self.prompts.keys() - {"prompt"} or any(fields != plain for fields in by_role)
-        return ("text", "role") if own else ("text",)
+        """What a vector depends on: the text, and with prompts for roles the role."""
+        return ("text", "role") if self.by_role else ("text",)
 
     @property
     def by_role(self) -> bool:  # type: ignore[override]
         """Whether queries and candidates have different prompts."""
-        return "role" in self.content
+        return self.prompts.by_role
 
     @property
     def identity(self) -> str:
         """The service's host and path, the model, and the options that change its vectors; never a key."""
-        named = {name: self.options[name] for name in ("dim", "revision")} | self.prompts
-        if self.requests.profile != OPENAI:
-            named["profile"] = self.requests.profile
-        plain = self.fields[None]
-        for role, fields in self.fields.items():
-            head = f"{role}_body" if role else "body"
-            for name in sorted({**plain, **fields}):
-                if role is None or fields.get(name) != plain.get(name):
-                    named[f"{head}.{name}"] = fields.get(name, "")
-        named |= {f"url.{name}": value for name, value in sorted(self.requests.url.items())}
-        given = "&".join(f"{key}={_safe(str(value))}" for key, value in named.items() if value is not None)
-        return f"api:{_safe(self.model)}@{_safe(self.requests.service.place)}" + (
-            f"?{given}" if given else ""
-        )
+        named = [
+            f"{name}={_safe(str(self.options[name]))}" for name in ("dim", "revision") if self.options[name]
+        ]
+        options = ("&".join(named) + str(self.prompts)).lstrip("&")
+        return f"api:{_safe(self.model)}@{_safe(self.service.place)}" + (f"?{options}" if options else "")
 
     def __repr__(self) -> str:
         return f"ApiEncoder({self.identity!r})"
 
-    def estimate(self, batch: Texts, /) -> str:
-        """Return tokens, requests and, with a price, the cost of a batch.
-
-        Raises InputError where the batch, with all that has been sent before, costs more than `max_cost`.
-        """
-        distinct = list(dict.fromkeys(self._prompted(batch)))
-        amount = tokens_and_texts(distinct)
-        n_requests = -(-len(distinct) // self._batch)
-        texts = f"{len(distinct):,} distinct {'text' if len(distinct) == 1 else 'texts'}"
-        requests = f"{n_requests:,} {'request' if n_requests == 1 else 'requests'}"
-        estimate = f"about {whole_tokens(*amount):,} tokens ({texts}, {requests})"
-        if (price := self.options["price"]) is None:
-            return estimate
-        estimate += f", about {_money(self._cost(*amount))} at {price:g} a million tokens"
-        together = self._cost(self._sent[0] + amount[0], self._sent[1] + amount[1])
-        most = self.options["max_cost"]
-        if most is not None and together > most:
-            before, sent = "", "nothing was sent"
-            if self._sent[1]:
-                before = f", with about {_money(self._cost(*self._sent))} before it about {_money(together)}"
-                sent = "nothing more was sent"
-            raise InputError(
-                f"api:{self.model}: {estimate}{before}: more than max_cost={most:g}; {sent}. "
-                "Raise it, or encode fewer texts"
-            )
-        return estimate
-
-    def _cost(self, tokens: float, texts: int) -> float:
-        """Return the price of what was estimated for so many texts, in a currency of the user's."""
-        return float(whole_tokens(tokens, texts) * self.options["price"] / 1e6)
-
     def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, d]; equal texts are sent once."""
-        if self.options["max_cost"] is not None:
-            self.estimate(batch)  # refuses what costs too much
-        distinct, index = distinct_rows(self._prompted(batch))
-        if not distinct:
-            return np.empty((0, self._found or 0), dtype=np.float32)
-        parts: dict[int, Vectors] = {}
-
-        def keep(number: int, vectors: Vectors) -> None:
-            self._check_size(vectors.shape[1])
-            parts[number] = vectors
-
-        try:
-            self.requests.fetch(self._batches(distinct), self._request_fields(batch.role), keep)
-        except BaseException as error:
-            if parts:  # paid for: whoever keeps vectors can keep these
-                rows = np.flatnonzero(np.isin(index // self._batch, list(parts)))
-                found = [parts[at // self._batch][at % self._batch] for at in index[rows].tolist()]
-                error.encoded = rows, Encoded(np.stack(found))  # type: ignore[attr-defined]
-            raise
-        return np.asarray(np.concatenate([parts[number] for number in sorted(parts)])[index])
-
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the texts of each request, counted as sent: even if it fails, it may be billed."""
-        for start in range(0, len(texts), self._batch):
-            sending = list(texts[start : start + self._batch])
-            tokens, count = tokens_and_texts(sending)
-            self._sent = self._sent[0] + tokens, self._sent[1] + count
-            yield sending
-
-    def _prompted(self, batch: Texts) -> list[str]:
-        if batch.role is None and len(batch):
-            self._idle.report()
-        prompt = self.prompts.get(f"{batch.role}_prompt", self.prompts.get("prompt", ""))
+        if not len(batch):
+            return np.empty((0, self._dim or 0), dtype=np.float32)
+        prompt = self.prompts.before(batch.role)
         # half of a surrogate pair cannot be sent
-        return [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]
+        texts, index = distinct_rows(
+            [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]
+        )
+        with self._client() as client:
+            parts = [
+                self._vectors(client, texts[start : start + self.piece])
+                for start in range(0, len(texts), self.piece)
+            ]
+        return np.asarray(np.concatenate(parts)[index])
 
-    def _request_fields(self, role: str | None) -> dict[str, Any]:
-        """Return the fields of a request beside the model and the texts."""
-        shape, wanted = self.requests.shape, self.options["encoding_format"]
-        fields: dict[str, Any] = {**shape.body, shape.dim: self.options["dim"]}
-        if wanted is not None:
-            fields["encoding_format"] = None if wanted == "none" else wanted
-        fields |= {name: _read(text) for name, text in self.fields.get(role, self.fields[None]).items()}
-        return {name: value for name, value in fields.items() if value is not None}
+    def _client(self) -> httpx.Client:
+        """Return a connection with the key in its header; a local service is reached without a proxy."""
+        import httpx
 
-    def _check_size(self, size: int) -> None:
-        if self._found is not None and size != self._found:
-            what = f"earlier ones had {self._found}"
-            if (dim := self.options["dim"]) is not None:
-                what = f"dim={dim} was asked for; leave it out where the model cannot shorten its vectors"
+        key, timeout = self.service.key(), self.options["timeout"]
+        return httpx.Client(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx.Timeout(timeout, connect=min(_CONNECT, timeout)),
+            transport=httpx.HTTPTransport() if self.service.local else None,
+            follow_redirects=False,  # the key is for this host alone
+        )
+
+    def _vectors(self, client: httpx.Client, texts: Sequence[str]) -> Vectors:
+        """Return float32 [n, d] for the texts of one request."""
+        retries = self.options["retries"]
+        for attempt in range(retries + 1):
+            try:
+                vectors = vectors_of(self._post(client, texts), len(texts), self._who)
+                break
+            except _AgainError as failure:
+                last = failure
+            if (last.wait or 0) > _PATIENCE:
+                raise InputError(
+                    f"{self._who}: asks to wait {last.wait:.0f} seconds; vectors stored so far are kept: run "
+                    "again then"
+                )
+            if attempt < retries:
+                usual = min(_LONGEST_WAIT, 2.0**attempt) * (1 - 0.5 * random.SystemRandom().random())
+                time.sleep(max(usual, last.wait or 0.0))
+        else:
             raise InputError(
-                f"api:{self.model} at {self.requests.service.place}: vectors have {size} dimensions, "
-                f"but {what}"
+                f"{self._who}: tried {retries + 1} times, at last: {last}; vectors stored so far are kept: "
+                "run again later, or with more ?retries="
             )
-        self._found = size
+        if self._dim not in (None, vectors.shape[1]):
+            raise InputError(
+                f"{self._who}: vectors have {vectors.shape[1]} dimensions, expected {self._dim}: leave dim= "
+                "out where the model cannot shorten its vectors"
+            )
+        self._dim = vectors.shape[1]
+        return vectors
+
+    def _post(self, client: httpx.Client, texts: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
+        """Return the JSON of the answer; raise _AgainError where it may help to ask again, else InputError.
+
+        What httpx raises is not chained: it holds the request, and so the key.
+        """
+        import httpx
+
+        dim = self.options["dim"]
+        body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
+        body |= {} if dim is None else {"dimensions": dim}
+        key = client.headers.get("Authorization", "").removeprefix("Bearer ")
+        try:
+            answer = client.post(f"{self.service.base_url}/embeddings", json=body)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
+            why = f"cannot connect ({without_key(str(error), key) or type(error).__name__})"
+            if self._dim is not None and self._dim != dim:  # it has answered before
+                raise _AgainError(why) from None
+            raise InputError(f"{self._who}: {why}: is the service running, and ?base_url= right?") from None
+        except httpx.TransportError as error:
+            raise _AgainError(f"no answer ({type(error).__name__})") from None
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise InputError(
+                f"{self._who}: the request failed ({type(error).__name__}): check ?base_url="
+            ) from None
+        status, words = answer.status_code, without_key(_message(answer), key)
+        said = f": {words!r}" if words else ""
+        if status in _PASSING and "insufficient_quota" not in answer.text:
+            raise _AgainError(f"answered {status}{said}", retry_after(answer.headers.get("retry-after", "")))
+        if status in (401, 403):
+            problem = "refused the key in" if key else "asks for a key, and there is none in"
+            # words of 401 tend to repeat parts of the key
+            said = f", and said {words!r}" if status == 403 and words else ""
+            raise InputError(
+                f"{self._who}: {problem} the environment variable {self.service.key_env} ({status}){said}: "
+                "set it to a valid key"
+            )
+        if status != 200:
+            known = {404: "unknown model, or wrong ?base_url=", 429: "the quota of the account is used up"}
+            if 300 <= status < 400:
+                known[status] = "moved elsewhere: correct ?base_url="
+            problem = known.get(
+                status, "refused the request; a text may be empty or too long, or ?batch= too large"
+            )
+            raise InputError(f"{self._who}: {problem} ({status}){said}")
+        try:
+            return answer.json()
+        except ValueError:
+            raise InputError(
+                f"{self._who}: the answer is no JSON: is ?base_url= right? It is usually such as {BASE_URL}"
+            ) from None
+
+    @property
+    def _who(self) -> str:
+        return f"api:{self.model} at {self.service.place}"
 
 
-def _fields(role: str | None, shape: Profile, options: Mapping[str, Any]) -> dict[str, str]:
-    """Return what requests for texts of a role hold, as written: what the spec says, else the profile."""
-    usual = {shape.role: shape.by_role[role]} if role in shape.by_role else {}
-    given = options["body.NAME"] or {}
-    own = (options[f"{role}_body.NAME"] or {}) if role else {}
-    return {name: text for name, text in (usual | given | own).items() if text}
-
-
-def _read(text: str) -> Any:  # noqa: ANN401  (JSON)
-    """Return a value of a field: a number, true, false, null, a list or an object as in JSON, else a str."""
+def vectors_of(answer: Any, count: int, who: str) -> Vectors:  # noqa: ANN401  (JSON)
+    """Return float32 [count, d] in the order asked for; raise InputError where the answer is not that."""
+    rows = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{who}: the answer has no list 'data' of embeddings: is it an embeddings service?")
+    if len(rows) != count:
+        raise InputError(f"{who}: {count} texts were sent and {len(rows)} vectors came back: lower ?batch=")
+    places = [row.get("index", at) for at, row in enumerate(rows)]
+    if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
+        raise InputError(f"{who}: the indices of the vectors are not 0 to {count - 1}, each once: unusable")
     try:
-        return json.loads(text, parse_constant=_no_number)
+        with np.errstate(over="ignore"):  # too large for float32: infinity, which is refused
+            vectors = np.array([rows[at]["embedding"] for at in np.argsort(places)], dtype=np.float32)
+    except (KeyError, ValueError, TypeError):
+        vectors = np.empty(0, dtype=np.float32)
+    if vectors.ndim != 2 or not vectors.shape[1]:
+        raise InputError(f"{who}: the embeddings of an answer are not lists of numbers of one length")
+    if not np.isfinite(vectors).all():
+        raise InputError(f"{who}: a vector holds NaN or infinity: ask whoever runs the service")
+    return vectors
+
+
+def without_key(message: str, key: str | None) -> str:
+    """Return a service's own words on one line, cut to a readable length; "" where they repeat the key.
+
+    Services that refuse a key like to print parts of it.
+    """
+    line = " ".join(message.split())
+    if key and any(key[i : i + _PIECE] in line for i in range(max(1, len(key) - _PIECE + 1))):
+        return ""
+    line = "".join(filter(str.isprintable, line))
+    return line if len(line) <= 200 else f"{line[:199]}…"
+
+
+def retry_after(value: str) -> float | None:
+    """Return the seconds that a header Retry-After asks for, as a number or a date; else None."""
+    with suppress(ValueError):
+        return max(0.0, float(value)) if np.isfinite(float(value)) else None
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    return None
+
+
+def _message(answer: httpx.Response) -> str:
+    """Return the message of an error: {"error": {"message": …}}, or one of its parts."""
+    try:
+        content = answer.json()
     except ValueError:
-        return text
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
+        return ""
+    for name in ("error", "message", "detail"):
+        content = content.get(name, content) if isinstance(content, dict) else content
+    return content if isinstance(content, str) else ""
 
 
 def _safe(text: str) -> str:
     """Return the text as one printable word without the signs that separate parts of an identity."""
     return quote(text, safe="/:@+,.[]~-_")
-
-
-def _money(amount: float) -> str:
-    """Return an amount with at least two places, and at least two figures."""
-    return f"{amount:,.2f}" if amount >= 0.1 or amount == 0 else f"{amount:.2g}"
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> ApiEncoder:
@@ -224,37 +335,9 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> ApiEnc
         import httpx  # noqa: F401
     except ImportError:
         raise MissingExtraError("api:", "api") from None
-    if options["max_cost"] is not None and options["price"] is None:
-        raise InputError("api: max_cost needs price=, what a million tokens cost")
-    for name in ("rate", "timeout"):
-        if options[name] == 0:
-            raise InputError(f"api: {name} must be more than 0")
-    profile = options["profile"]
-    shape = PROFILES[profile]
-    for family in FAMILIES:
-        _check_names(family.partition(".")[0], options[family] or {}, shape)
-    if shape.most is not None and (options["batch"] or 0) > shape.most:
-        raise InputError(f"api: batch must be at most {shape.most} with profile={profile}: it takes no more")
-    if (base_url := options["base_url"] or shape.base_url) is None:
-        raise InputError(f"api: profile={profile} needs base_url=, such as {shape.example}")
-    key_env, key_header = options["key_env"] or shape.key_env, options["key_header"] or shape.key_header
-    service = Service.of(base_url, key_env, key_header, shape.path)
-    service.check()
-    key = service.key()
-    if key and any(key in text for name in FAMILIES for text in (options[name] or {}).values()):
-        raise InputError(f"api: a parameter holds the key of {key_env}, which specs and results would show")
-    pace = {name: options[name] for name in ("rate", "retries", "timeout", "parallel")}
-    requests = Requests(service, argument, profile, url=options["url.NAME"] or {}, **pace)
-    return ApiEncoder(argument, requests, options)
-
-
-def _check_names(head: str, given: Mapping[str, str], shape: Profile) -> None:
-    """Raise InputError where a parameter would carry a key, or stand for the model or the texts."""
-    for name in given:
-        if names_secret(name):  # its value is not shown
-            raise InputError(
-                f"api: {head}.{name} would put a key into specs and results: set an environment variable "
-                "to it and name that with key_env=, and its header with key_header="
-            )
-        if head != "url" and name in ("model", "content", shape.texts):
-            raise InputError(f"api: {head}.{name} is made of the spec and the texts: leave it out")
+    if options["timeout"] == 0:
+        raise InputError("api: timeout must be more than 0")
+    service = Service.of(options["base_url"], options["key_env"])
+    if service.key() and service.base_url.startswith("http://") and not service.local:
+        warn(f"api: the key in {service.key_env} goes to {service.place} unencrypted: use https://")
+    return ApiEncoder(argument, service, options)

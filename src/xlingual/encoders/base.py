@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from functools import partial
 from importlib import import_module
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, cast
 
 from xlingual.arrays import Vectors
 from xlingual.encoders import objects
@@ -15,8 +14,6 @@ from xlingual.encoders.objects import name_of
 from xlingual.encoders.takes import takes_strings
 from xlingual.errors import InputError
 from xlingual.records import Encoded, HubCorrection, Images
-
-E = TypeVar("E", bound="Encoder")
 
 
 class SupportsEncode(Protocol):
@@ -53,11 +50,11 @@ class Encoder(ABC):
     by_role: bool = False
     # how hubs are corrected where its vectors are ranked and no similarity is asked for; None: not at all
     hub_correction: HubCorrection | None = None
-    # what results call it, where it is an object without an identity: objects of two names are different
+    # name in results, for objects without an identity
     label: str = ""
-    # whether `estimate` knows what encoding costs: a service does the work
-    has_estimate: bool = False
-    # what a warning says that a text or an image has whose vector is all zero
+    # whether a service does the work, so that no machine of a cluster should
+    is_service: bool = False
+    # how warnings describe an all-zero vector
     zero_vector: str = "an all-zero vector"
     # how many copies share the work, and each takes pieces of a batch
     workers: int = 1
@@ -71,11 +68,7 @@ class Encoder(ABC):
         """
 
     def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Images, as the encoder takes)
-        """Return float32 [n, d]: one vector for each row of the batch; or the other forms of `forms`.
-
-        An exception may carry what was done before it, which is kept: `error.encoded`, the rows of the batch
-        and their `Encoded`.
-        """
+        """Return float32 [n, d]: one vector for each row of the batch; or the other forms of `forms`."""
         return cast("Vectors", self.encode_noting(batch).vectors)
 
     def encode_noting(self, batch: Any, /) -> Encoded:  # noqa: ANN401
@@ -121,10 +114,6 @@ class Encoder(ABC):
         """Return the encoder of a search among these candidates: itself, where they change no vector."""
         return self
 
-    def estimate(self, batch: Any, /) -> str:  # noqa: ANN401
-        """Return what encoding a batch will cost, in a sentence; raise InputError where that is too much."""
-        return ""
-
     def has_changed(self) -> bool:
         """Return whether it is known to give other vectors now than those of its identity.
 
@@ -137,25 +126,38 @@ class Encoder(ABC):
         return []
 
 
-# the abilities that an adapter takes from its base: all of the above but those that are always its own
-_OWN = {"identity", "encode", "workers", "label", "has_changed", "over"}
-ABILITIES = frozenset(name for name in vars(Encoder) if name[0] != "_") - _OWN
+# what an encoder may state of itself, beside its identity and its vectors
+ABILITIES = frozenset(name for name in vars(Encoder) if name[0] != "_") - {
+    *("identity", "encode", "workers", "label", "has_changed", "over")
+}
 
 
-def _asking(read: Callable[[str, Any], Any], *own: str) -> Callable[[type[E]], type[E]]:
-    """Return a decorator: abilities that the class does not have, nor `own` names, are what `read` says."""
-
-    def decorated(kind: type[E]) -> type[E]:
-        for name in ABILITIES - {*vars(kind), *own}:
-            setattr(kind, name, property(partial(read, name)))
-        return kind
-
-    return decorated
+def _of_base(name: str) -> Any:  # noqa: ANN401  (a property)
+    return property(lambda adapter: getattr(adapter.base, name))
 
 
-@_asking(lambda name, encoder: getattr(encoder.base, name), "encode_noting", "by_number")
 class Adapter(Encoder):
-    """An encoder on top of another one, its `base`: abilities that it does not have are those of the base."""
+    """Wraps an encoder, its `base`, and says of itself what that one does, unless it defines it."""
+
+    space = _of_base("space")
+    compares_by = _of_base("compares_by")
+    trained_on_images = _of_base("trained_on_images")
+    origin = _of_base("origin")
+    fitted_images = _of_base("fitted_images")
+    opens_images = _of_base("opens_images")
+    has_own_identity = _of_base("has_own_identity")
+    by_role = _of_base("by_role")
+    hub_correction = _of_base("hub_correction")
+    is_service = _of_base("is_service")
+    zero_vector = _of_base("zero_vector")
+    content = _of_base("content")
+    depends_on_batch = _of_base("depends_on_batch")
+    fitted_on = _of_base("fitted_on")
+    languages = _of_base("languages")
+    piece = _of_base("piece")
+    check_languages = _of_base("check_languages")
+    fit_model = _of_base("fit_model")
+    notes = _of_base("notes")
 
     def __init__(self, base: Encoder) -> None:
         self.base = base
@@ -219,28 +221,50 @@ def _listed(batch: Any) -> list[Any]:  # noqa: ANN401  (Texts or Images)
     return list(batch.images if isinstance(batch, Images) else batch.text)
 
 
-_OF_BELOW = ("trained_on_images", "origin", "fitted_images", "opens_images")
 _TEXTS = ("space", "compares_by", "zero_vector", "fitted_images", "origin")  # abilities that are a text
 
 
-def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
-    """Return an ability as the object has it; where it has none, the default."""
-    own, usual = getattr(encoder.target, name, None), getattr(Encoder, name)
-    fits = isinstance(own, str) if name in _TEXTS else callable(own) or not callable(usual)
-    if own is not None and fits:
-        return own
-    below = encoder.below if name in _OF_BELOW else None
-    return getattr(super(Wrapped, encoder) if below is None else below, name)
+def _of_target(name: str, of_below: bool = False) -> Any:  # noqa: ANN401  (a property)
+    """Return an ability as the object states it; else that of the encoder below, or the default."""
+    usual = vars(Encoder)[name]
+
+    def read(encoder: Wrapped) -> Any:  # noqa: ANN401
+        own = getattr(encoder.target, name, None)
+        fits = isinstance(own, str) if name in _TEXTS else callable(own) or not callable(usual)
+        if own is not None and fits:
+            return own
+        return getattr(encoder.below if of_below and encoder.below else super(Wrapped, encoder), name)
+
+    return property(read)
 
 
-@_asking(_of_target)
 class Wrapped(Encoder):
-    """A user's own object that has `encode`; of the abilities of `Encoder` it may have any, by their names.
+    """Adapts any object with `encode`; it may state any of the abilities of `Encoder` by their names.
 
     It is given the batch; a list of strings where its parameter is annotated so. Where nothing tells, it
     gets the batch, and the list where it cannot read that. Without an `identity` its class and what results
     call it stand for it. Where it has a `base`, another encoder, the kind of that one holds for it too.
     """
+
+    space = _of_target("space")
+    compares_by = _of_target("compares_by")
+    trained_on_images = _of_target("trained_on_images", of_below=True)
+    origin = _of_target("origin", of_below=True)
+    fitted_images = _of_target("fitted_images", of_below=True)
+    opens_images = _of_target("opens_images", of_below=True)
+    by_number = _of_target("by_number")
+    by_role = _of_target("by_role")
+    hub_correction = _of_target("hub_correction")
+    is_service = _of_target("is_service")
+    zero_vector = _of_target("zero_vector")
+    content = _of_target("content")
+    depends_on_batch = _of_target("depends_on_batch")
+    fitted_on = _of_target("fitted_on")
+    piece = _of_target("piece")
+    encode_noting = _of_target("encode_noting")
+    check_languages = _of_target("check_languages")
+    fit_model = _of_target("fit_model")
+    notes = _of_target("notes")
 
     def __init__(self, target: Any) -> None:  # noqa: ANN401  (of any class)
         self.target = target
@@ -293,11 +317,6 @@ class Wrapped(Encoder):
         return getattr(self.target, "identity", None) is not None
 
     @property
-    def has_estimate(self) -> bool:  # type: ignore[override]
-        """Whether the object has a method `estimate`."""
-        return callable(getattr(self.target, "estimate", None))
-
-    @property
     def languages(self) -> tuple[str, ...] | None:
         """Its languages where it has a list of them; a mapping says something else."""
         given = getattr(self.target, "languages", None)
@@ -325,8 +344,8 @@ class WrappedStacked(Wrapped, Stacked):
 def adopt(entry: object, kind: str = "texts") -> Encoder:
     """Return the encoder of texts or images that an object stands for; users' own objects are wrapped.
 
-    Objects of other libraries are recognised as `objects.KINDS` says. Raises InputError where it has no
-    method `encode`, is a class, or has an identity that is none.
+    Raises InputError where it is no object of `objects.KINDS` and has no method `encode`, is a class, or has
+    an identity that is none.
     """
     if isinstance(entry, Encoder):
         own = type(entry)

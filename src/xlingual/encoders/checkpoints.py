@@ -45,8 +45,7 @@ SPARSE, TOKENS, PAIRS = "SparseEncoder", "MultiVectorEncoder", "CrossEncoder"
 _KINDS = {  # as sentence-transformers names them → why they give no dense vector
     SPARSE: "a sparse encoder (such as SPLADE), with a weight for each word of its vocabulary",
     TOKENS: "a multi-vector encoder (such as ColBERT), with a vector for each token, compared by MaxSim",
-    PAIRS: "a cross-encoder, which scores pairs of texts and has no vectors: it re-ranks "
-    "(cross-encoder:FOLDER::SYSTEM)",
+    PAIRS: "a cross-encoder, which scores pairs of texts and has no vectors",
 }
 _MARKS = {  # in the class of a module
     ".pylate.": TOKENS,

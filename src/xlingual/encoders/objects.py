@@ -1,12 +1,11 @@
-"""Objects that people already have: what those of each library look like, and the module that adapts them.
+"""Objects that people already have: what is taken as an encoder, and the module that adapts it.
 
 No library is imported to recognise its objects: classes are known by their names and modules, interfaces by
-their methods. The first row of `KINDS` that fits counts.
+their methods. The first row of `KINDS` that fits counts; any other object needs a method `encode`.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
@@ -53,79 +52,20 @@ def has(entry: object, *methods: str) -> bool:
     return all(callable(getattr(entry, name, None)) for name in methods)
 
 
-def parameters(function: Any) -> tuple[str, ...]:  # noqa: ANN401  (anything that can be called)
-    """Return the names of a function's parameters, () where they are not known."""
-    try:
-        return tuple(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return ()
-
-
 def is_array(entry: object) -> bool:
-    """Return whether the object is a table of numbers: an array or a tensor of two dimensions."""
+    """Return whether the object is an array or a tensor of two dimensions."""
     return getattr(entry, "ndim", None) == 2 and hasattr(entry, "shape") and hasattr(entry, "dtype")
-
-
-def is_table(entry: object) -> bool:
-    """Return whether the object holds a vector for each line, in whatever form.
-
-    An array; rows in a list; a column of vectors, or a data frame of numbers; an index of FAISS.
-    """
-    if is_array(entry) or has(entry, "reconstruct_n"):
-        return True
-    if isinstance(entry, list | tuple):
-        return bool(entry) and _is_row(entry[0])
-    is_column = has(entry, "to_numpy") and (hasattr(entry, "dtype") or hasattr(entry, "columns"))
-    return is_column or (has(entry, "to_pylist") and is_a(entry, "pyarrow", "Array", "ChunkedArray"))
-
-
-def _is_row(value: object) -> bool:
-    if isinstance(value, list | tuple):
-        return bool(value) and isinstance(value[0], int | float)
-    return getattr(value, "ndim", None) == 1 and hasattr(value, "dtype")
-
-
-def _is_haystack(entry: object) -> bool:
-    return has(entry, "run") and bool({"text", "documents"} & set(parameters(getattr(entry, "run", None))))
-
-
-def _is_mteb(entry: object) -> bool:
-    return has(entry, "encode") and "task_metadata" in parameters(getattr(entry, "encode", None))
 
 
 def _is_vectors(entry: object) -> bool:
     if not isinstance(entry, Mapping):
-        return is_table(entry)
-    tables = (is_table(value) or isinstance(value, str | PathLike) for value in entry.values())
+        return is_array(entry)
+    tables = (is_array(value) or isinstance(value, str | PathLike) for value in entry.values())
     return bool(entry) and all(isinstance(tag, str) for tag in entry) and all(tables)
-
-
-def _is_by_role(entry: object) -> bool:
-    return isinstance(entry, Mapping) and set(entry) == {"query", "candidate"}
 
 
 _HERE = "xlingual.encoders."
 _ST = "sentence_transformers"
-_WRAP = (
-    "give the folder that it was saved in, with its tokenizer, as the spec hf:FOLDER?pool=mean, or wrap it "
-    "with SentenceTransformer (its modules Transformer and Pooling)"
-)
-# objects that can be called and give no vectors of texts: why, and what to take instead
-REFUSED: tuple[tuple[Callable[[Any], bool], str], ...] = (
-    (
-        lambda it: is_a(it, _ST, "CrossEncoder") or is_a(it, "mteb", "CrossEncoderWrapper"),
-        "a CrossEncoder scores pairs of texts and gives no vectors: give a SentenceTransformer instead, or "
-        "xlingual.reranker(model, system=NAME), which orders the first results of another system",
-    ),
-    (
-        lambda it: is_a(it, "transformers", "Pipeline"),
-        f"a pipeline of transformers gives a vector for each token, or none: {_WRAP}",
-    ),
-    (
-        lambda it: is_a(it, "transformers", "PreTrainedModel") and not has(it, "encode"),
-        f"a model of transformers reads token numbers, not texts, and says not how to pool: {_WRAP}",
-    ),
-)
 KINDS: tuple[ObjectKind, ...] = (
     ObjectKind(
         "an encoder with options of its own (xlingual.encoder)",
@@ -142,38 +82,14 @@ KINDS: tuple[ObjectKind, ...] = (
         lambda it: is_a(it, _ST, "SentenceTransformer"),
         f"{_HERE}sentence_transformer_objects",
     ),
+    ObjectKind("{language: array or path}, or one array", _is_vectors, f"{_HERE}vectors"),
     ObjectKind(
-        "StaticEmbedding (sentence-transformers)",
-        lambda it: is_a(it, _ST, "StaticEmbedding"),
-        f"{_HERE}sentence_transformer_objects",
-    ),
-    ObjectKind(
-        "StaticModel (model2vec)",
-        lambda it: is_a(it, "model2vec", "StaticModel"),
-        f"{_HERE}model2vec_objects",
-    ),
-    ObjectKind("encoders of MTEB (EncoderProtocol)", _is_mteb, f"{_HERE}mteb_objects"),
-    ObjectKind(
-        "Embeddings (LangChain)",
-        lambda it: has(it, "embed_query", "embed_documents"),
-        f"{_HERE}embedding_objects",
-    ),
-    ObjectKind(
-        "BaseEmbedding (LlamaIndex)",
-        lambda it: has(it, "get_query_embedding", "get_text_embedding_batch"),
-        f"{_HERE}embedding_objects",
-    ),
-    ObjectKind("text and document embedders (Haystack)", _is_haystack, f"{_HERE}embedding_objects"),
-    ObjectKind('{"query": encoder, "candidate": encoder}', _is_by_role, f"{_HERE}embedding_objects"),
-    ObjectKind(
-        "{language: vectors or path}, or one table of vectors (an array and the like)",
-        _is_vectors,
-        f"{_HERE}vector_objects",
-    ),
-    ObjectKind(
-        "a function of a list of texts",
-        lambda it: callable(it) and not isinstance(it, type) and not hasattr(it, "encode"),
-        f"{_HERE}function_objects",
+        "a function of a list of texts, or an object with embed_documents(texts)",
+        lambda it: (
+            has(it, "embed_documents")
+            or (callable(it) and not isinstance(it, type) and not hasattr(it, "encode"))
+        ),
+        f"{_HERE}python_function",
     ),
 )
 
@@ -184,32 +100,17 @@ def kind_of(entry: object) -> ObjectKind | None:
 
 
 def refusal(entry: object) -> str | None:
-    """Return why an object is no encoder, though it may be called, and what to take instead; else None."""
-    if isinstance(entry, Mapping) and not (_is_by_role(entry) or _is_vectors(entry)):
-        return _why_no_encoder(entry)
-    return next((why for fits, why in REFUSED if fits(entry)), None)
-
-
-def one_role(entry: Mapping[Any, Any]) -> str | None:
-    """Return what to say of a mapping that has an encoder for one of the two roles only."""
-    if set(entry) not in ({"query"}, {"candidate"}):
-        return None
-    (role,) = entry
-    return f'an encoder for the role {role!r} alone: give both, as in {{"query": A, "candidate": B}}'
-
-
-def _why_no_encoder(entry: Mapping[Any, Any]) -> str:
-    """Return what is wrong with a mapping that is neither two encoders nor vectors by language."""
-    wanted = (
-        'expected {"query": A, "candidate": B}, or for each language a path, or vectors (an array [n, d], '
-        "rows in a list, a column of vectors, an index of FAISS)"
-    )
-    for tag, value in entry.items():
-        if not (is_table(value) or isinstance(value, str | PathLike)):
-            shape = f" and the shape {value.shape}" if hasattr(value, "shape") else ""
-            kind = f"{type(value).__name__}{shape}"
-            return one_role(entry) or f"the value of {tag!r} is of the type {kind}: {wanted}"
-    return f"a mapping {'whose keys are no texts' if entry else 'that is empty'}: {wanted}"
+    """Return why an object is no encoder, and what to take instead; else None."""
+    if isinstance(entry, Mapping) and not _is_vectors(entry):
+        return "a mapping is no encoder: expected for each language a path, or vectors (an array [n, d])"
+    if is_a(entry, _ST, "CrossEncoder"):
+        return "a CrossEncoder scores pairs of texts and gives no vectors: give a SentenceTransformer instead"
+    if is_a(entry, "transformers", "Pipeline", "PreTrainedModel") and not has(entry, "encode"):
+        return (
+            "it gives no vector for a text: wrap it with SentenceTransformer (its modules Transformer and "
+            "Pooling), or give the folder that it was saved in as the spec hf:FOLDER?pool=mean"
+        )
+    return None
 
 
 def is_one(entry: object, languages: Any = ()) -> bool:  # noqa: ANN401  (a sequence of tags)
@@ -218,17 +119,17 @@ def is_one(entry: object, languages: Any = ()) -> bool:  # noqa: ANN401  (a sequ
     A mapping from names is several encoders; one whose names are all languages of the data, to arrays or
     paths, is one.
     """
+    if isinstance(entry, list | tuple):
+        return False
     if not isinstance(entry, Mapping):
-        if isinstance(entry, list | tuple):
-            return is_table(entry)
         return hasattr(entry, "encode") or kind_of(entry) is not None or refusal(entry) is not None
-    if _is_vectors(entry) and all(tag in languages for tag in entry):
-        return all(is_table(value) or _is_file(value) for value in entry.values())
-    return _is_by_role(entry) and not any(isinstance(value, str | PathLike) for value in entry.values())
+    if not _is_vectors(entry) or not all(tag in languages for tag in entry):
+        return False
+    return all(is_array(value) or _is_file(value) for value in entry.values())
 
 
 def _is_file(value: object) -> bool:
-    return str(value).partition("?")[0].endswith(SUFFIXES) and ":" not in str(value)
+    return str(value).endswith(SUFFIXES) and ":" not in str(value)
 
 
 def unnamed(entry: object, label: str) -> str:
@@ -242,16 +143,13 @@ def unnamed(entry: object, label: str) -> str:
 def name_of(entry: object) -> str:
     """Return what results call an object that nobody names: its own name, or that of its class.
 
-    Names are printable words; a function's is that in its definition, and two encoders by role have that of
-    the one for queries.
+    Names are printable words; a function's is that in its definition.
     """
     entry = entry.entry if isinstance(entry, WithOptions) else entry
-    if isinstance(entry, Mapping) and _is_by_role(entry) and not is_table(entry["query"]):
-        return name_of(entry["query"])
-    for given in (getattr(entry, "name", None), getattr(entry, "__name__", None)):
-        if isinstance(given, str) and given and given != "<lambda>":
-            return given
-    return "vectors" if isinstance(entry, Mapping) or is_table(entry) else type(entry).__name__
+    for name in (getattr(entry, "name", None), getattr(entry, "__name__", None)):
+        if isinstance(name, str) and name and name != "<lambda>":
+            return name
+    return "vectors" if isinstance(entry, Mapping) or is_array(entry) else type(entry).__name__
 
 
 def in_words(error: BaseException) -> str:

@@ -12,11 +12,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a scheme: its reader returns the value, or raises ValueError with the expected form.
-
-    `body.NAME` stands for any option that begins with `body.`: its value is a dict from each NAME to what was
-    written.
-    """
+    """An option of a scheme: its reader returns the value, or raises ValueError with the expected form."""
 
     name: str
     read: Callable[[str], Any]
@@ -39,7 +35,6 @@ integer = _written(r"-?[0-9]{1,9}", int, "a whole number")  # it may be negative
 amount = _written(r"[0-9]{1,12}(\.[0-9]{1,9})?|\.[0-9]{1,9}", float, "a number of at least 0, such as 0.5")
 share = _written(r"0?\.[0-9]{1,9}|0|1(\.0{1,9})?", float, "a number from 0 to 1, such as 0.75")
 not_empty = _written(r"(?s:.+)", str, "a value")
-anything = _written(r"(?s:.*)", str, "a value")
 
 
 def one_of(*words: str) -> Callable[[str], str]:
@@ -65,17 +60,6 @@ def number_range(text: str) -> tuple[int, int]:
     if not 1 <= low <= high:
         raise ValueError("a range such as 3-5, or one number of at least 1")
     return low, high
-
-
-def amounts(text: str) -> tuple[float, ...]:
-    """Read numbers of at least 0, not all 0, separated by commas."""
-    try:
-        found = tuple(amount(part.strip()) for part in text.split(","))
-    except ValueError:
-        found = ()
-    if not any(found):
-        raise ValueError("numbers of at least 0, one for each system, such as 0.7,0.3")
-    return found
 
 
 BATCH = Option("batch", whole_number(1), 32, "batch size in texts or images; changes no vector")
@@ -127,9 +111,4 @@ KIND = Option(
     "general: pretrained elsewhere; fitted: on texts of this domain; changes no vector",
 )
 SEED = Option("seed", whole_number(0), None, "seed of the random numbers (0 unless the command gives one)")
-DEPTH = Option("depth", whole_number(1), 1000, "how many results of a system count")
-FUSION = (  # of several systems
-    DEPTH,
-    Option("weights", amounts, None, "one for each system, in their order; all count alike unless given"),
-)
 FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Collection, Mapping, Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,9 +14,6 @@ from xlingual.errors import InputError, listed
 ROLES = {"query": "questions", "candidate": "candidates"}  # role of a text → the word in place of {role}
 FIELD = "{field}"  # stands for the field of a text that is encoded: "title", "body"
 Place: TypeAlias = tuple[str, str | None]  # language, role of a text; "" and None where a path has no place
-
-_MEANING = {"{role}": "questions or candidates", "{lang}": "the language of a text"}
-_MOST = 2  # patterns that are named in a message
 
 
 def places(
@@ -89,7 +85,7 @@ def expand(
         raise InputError(
             f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}: correct "
             f"the path; a star stands for part of one name, {{lang}} for a language."
-            f"{placeholder_hint(pattern) or fitting(pattern, languages, role_languages)}"
+            f"{placeholder_hint(pattern)}"
         )
     named: dict[str, str] = {}
     for stars, path in sorted(found.items(), key=lambda pair: "-".join(pair[0])):
@@ -138,43 +134,3 @@ def _matches(variant: str) -> list[tuple[str, ...]]:
     files = [path for path in paths if path.endswith(SUFFIXES) and Path(path).is_file()]
     found = (stars.fullmatch(path.replace("\\", "/") if "\\" not in variant else path) for path in files)
     return [match.groups() for match in found if match]
-
-
-def fitting(
-    pattern: str, languages: Sequence[str], role_languages: Mapping[str, Sequence[str]] | None = None
-) -> str:
-    """Return " The files there fit …" for patterns in the same folder whose files all exist, or "".
-
-    `role_languages` as in `places`; without it, and without `{role}` in the pattern, there are no roles.
-    Patterns are those that the names of the files give when a language and a role in them stand for all; with
-    a star in `pattern`, the part before them is a star too.
-    """
-    folder = Path(pattern).parent
-    try:
-        names = sorted(path.name for path in folder.iterdir() if path.suffix in SUFFIXES)
-    except OSError:
-        return ""
-    roles = tuple(ROLES.values()) if role_languages is not None or "{role}" in pattern else ()
-    found: dict[str, None] = {}
-    for name in names:
-        general = _general(_general(name, roles, "{role}"), languages, "{lang}")
-        if "{" not in general or (roles and "{role}" not in general):
-            continue
-        wanted = [filled(general, place) for place in places(general, languages, role_languages)]
-        if all((folder / variant).is_file() for variant in wanted):
-            found[re.sub(r"^[^{]+(?=[._-]\{)", "*", general) if "*" in pattern else general] = None
-    given = Path(pattern).name
-    near = sorted(found, key=lambda name: -SequenceMatcher(None, given, name).ratio())
-    if not near or given in near:
-        return ""
-    named = " or ".join(f"vectors:{folder / name}" for name in near[:_MOST])
-    new = [mark for mark in _MEANING if mark in near[0] and mark not in given]
-    meaning = " and ".join(f"{mark} for {_MEANING[mark]}" for mark in new)
-    return f" The files there fit {named}" + (f" ({meaning})" if meaning else "")
-
-
-def _general(name: str, words: Sequence[str], mark: str) -> str:
-    """Return a file's name with the last of the words that is a separate part of it replaced by the mark."""
-    either = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    found = list(re.finditer(rf"(?<![^._-])(?:{either})(?=[._-])", name)) if either else []
-    return name if not found else name[: found[-1].start()] + mark + name[found[-1].end() :]

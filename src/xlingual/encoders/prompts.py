@@ -15,14 +15,12 @@ _BY_ROLE = ("query_prompt", "candidate_prompt", "pair")  # options that do not c
 class IdleOptions:
     """Options of a spec that count for texts with a role only; reports once that they are not used.
 
-    `prompt` and `body.NAME` are for texts without a role: where they are given too, there is nothing to
-    report.
+    `prompt` is for texts without a role: where it is given too, there is nothing to report.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         counts = ("pair",) if options.get("prompt") is not None else _BY_ROLE
-        fields = (name for name in options if "_body." in name and _plain(name) not in options)
-        self.names = tuple(name for name in (*counts, *fields) if options.get(name) is not None)
+        self.names = tuple(name for name in counts if options.get(name) is not None)
 
     def report(self) -> None:
         """Warn, the first time, that texts without a role are encoded."""

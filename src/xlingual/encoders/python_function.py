@@ -13,6 +13,7 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Wrapped
 from xlingual.encoders.loading import failures, is_file, load_function, source_digest
+from xlingual.encoders.objects import unnamed
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.scheme import IMAGES, TEXTS, Context
 from xlingual.encoders.takes import is_batch, parameters_of
@@ -172,3 +173,48 @@ def _safe(text: object) -> str:
 
 def _type(value: object) -> str:
     return f"a value of the type {type(value).__name__}"
+
+
+class FunctionObject(PythonFunction):
+    """A function that was given as it is, or `embed_documents` of an object; `embed_query` is for queries.
+
+    Nothing tells when it gives other vectors, so none are kept.
+    """
+
+    has_own_identity = False
+
+    def __init__(self, entry: Any, kind: str) -> None:  # noqa: ANN401
+        self._entry, self._queries = entry, getattr(entry, "embed_query", None)
+        name = getattr(entry, "__name__", type(entry).__name__)
+        super().__init__(getattr(entry, "embed_documents", entry), f"the function {name!r}", kind=kind)
+
+    @property
+    def identity(self) -> str:
+        """Its module and name, and what results call it."""
+        return unnamed(self._entry, self.label)
+
+    @identity.setter
+    def identity(self, _: str) -> None:
+        """Keep it as it is: the source of a `python:` spec says nothing of an object that is given."""
+
+    @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Whether queries are embedded in a way of their own."""
+        return callable(self._queries)
+
+    @property
+    def who(self) -> str:
+        """What results call it; before that is known, its name in its definition."""
+        return f"{self.kind.removesuffix('s')} encoder {self.label!r}" if self.label else self.argument
+
+    def encode(self, batch: Texts | Images, /) -> Vectors:
+        """Return what the function returns for the texts, checked: float32 [n, d]."""
+        if isinstance(batch, Texts) and batch.role == "query" and callable(self._queries):
+            queries = [self._run(self._queries, text) for text in batch.text]
+            return self._vectors(queries, len(batch)) if queries else super().encode(batch)
+        return super().encode(batch)
+
+
+def adapter_of(entry: Any, kind: str) -> FunctionObject:  # noqa: ANN401  (a function, or an object)
+    """Return the encoder that calls the function."""
+    return FunctionObject(entry, kind)

@@ -12,17 +12,17 @@ from pathlib import Path, PurePath
 from typing import Any, TypeAlias, cast
 
 from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given
-from xlingual.encoders.objects import is_one, name_of, one_role
+from xlingual.encoders.objects import is_one, name_of
 from xlingual.encoders.options import KIND, TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
-from xlingual.encoders.plugins import Known, in_words, package_of, scheme_of
+from xlingual.encoders.plugins import Known, in_words, scheme_of
 from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS, Context, Scheme
 from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.spec import Spec, parse
 from xlingual.encoders.vectorfile import SUFFIXES
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
-from xlingual.files import bare_name, names_by_folder
+from xlingual.files import bare_name
 from xlingual.hidden import shown, without_url_secrets
 from xlingual.permission import refuse_scheme
 from xlingual.records import Images, ImageSimilarity, Texts
@@ -125,19 +125,18 @@ def _entries(
     """Return name → spec or object; a spec that stands for several encoders becomes several."""
     parts = specs.parts if isinstance(specs, Together) else (specs,)
     found = [
-        (name, one, entry if wanted is None else None, entry)
+        (name, one, entry)
         for part in parts
         for wanted, entry in _given(part, context.languages)
         for name, one in _resolve(wanted, entry, kind, context)
     ]
-    names = _distinct_names([(name, unnamed) for name, _, unnamed, _ in found])
     entries: dict[str, Spec | Encoder | OwnSimilarity] = {}
-    for name, (_, one, _, entry) in zip(names, found, strict=True):
+    for name, one, entry in found:
         if name in entries:
             remedy = "in a mapping from name to object"
             if isinstance(entry, str):
                 remedy = f"for example {shown(replace(parse(entry, Known()), name=f'{name}-2'))}"
-            what = "systems" if any(returns_lists(one) for _, one, _, _ in found) else "encoders"
+            what = "systems" if any(returns_lists(other) for _, other, _ in found) else "encoders"
             raise InputError(f"two {what} are named {name!r}: give one of them another name, {remedy}")
         entries[name] = one
     if not entries:
@@ -157,47 +156,10 @@ def _given(specs: Any, languages: Sequence[str]) -> list[tuple[str | None, Encod
     if not isinstance(specs, str | os.PathLike) and is_one(specs, languages):
         return [(None, specs)]
     if isinstance(specs, Mapping):
-        if (why := one_role(specs)) and not isinstance(next(iter(specs.values())), str | os.PathLike):
-            raise InputError(f"{why}, or another name to one that is for both")
         return [(str(name), entry) for name, entry in specs.items()]
     if isinstance(specs, Iterable) and not isinstance(specs, str):
         return [(None, entry) for entry in specs]
     return [(None, specs)]
-
-
-def _distinct_names(found: Sequence[tuple[str, object]]) -> list[str]:
-    """Return the names of entries; of specs without a name that would share one, the models' own names.
-
-    `found` has for each its name, and the entry where nobody named it. A model's own name is the last part
-    of the argument, or all of it where that tells them apart; that of a run is its file's, after the folders
-    that other runs do not share. Else the names stay as they are.
-    """
-    names = [name for name, _ in found]
-    own: dict[int, str] = {}
-    files: dict[int, str] = {}
-    for place, (name, entry) in enumerate(found):
-        spec = parse(entry, Known()) if isinstance(entry, str) and names.count(name) > 1 else None
-        if spec is not None and spec.name is None and spec.scheme != "vectors":
-            own[place] = without_url_secrets(spec.argument)
-            if spec.scheme == "run":
-                files[place] = os.path.abspath(spec.argument)
-    if len(files) > 1 and files.keys() == own.keys():
-        by_folder = dict(zip(files, map(_as_name, names_by_folder(list(files.values()))), strict=True))
-        tried = [by_folder.get(place, name) for place, name in enumerate(names)]
-        if all(name and tried.count(name) == 1 for name in by_folder.values()):
-            return tried
-    for last in (True, False):
-        parts = {place: re.split(r"[/\\:]", text.rstrip("/\\")) for place, text in own.items()}
-        texts = {place: "-".join(part[-1:] if last else part) for place, part in parts.items()}
-        other = {place: _as_name(text) for place, text in texts.items()}
-        tried = [other.get(place, name) for place, name in enumerate(names)]
-        if all(other.values()) and all(tried.count(name) == 1 for name in other.values()):
-            return tried
-    return names
-
-
-def _as_name(text: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", text).strip("-.")
 
 
 def _resolve(
@@ -233,6 +195,7 @@ def _adopted(wanted: str | None, entry: object, kind: str) -> Encoder:
         raise InputError(f"{kind.removesuffix('s')} encoder {wanted!r}: {error}") from error
 
 
+_NAMED_BY_ARGUMENT = ("st", "hf", "onnx", "api", "python")  # schemes
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
@@ -257,10 +220,15 @@ def _refuse_model_name(written: str, spec: Spec) -> None:
 
 
 def _default_name(spec: Spec) -> str:
-    """Return the scheme; for files their name without placeholders and suffix, for models DIR."""
+    """Return the name of a spec that has none, whatever else there is beside it.
+
+    It is the last part of a model's name or folder, or of a function; of files their name without
+    placeholders and suffix; else the scheme.
+    """
     path, names = PurePath(spec.argument), list[str]()
-    if spec.scheme == "model":
-        names = [path.name]
+    if spec.scheme in ("model", *_NAMED_BY_ARGUMENT):
+        last = re.split(r"[/\\:]", spec.argument.rstrip("/\\"))[-1]
+        names = [re.sub(r"[^\w.-]+", "-", last).strip("-.")]
     elif spec.scheme == "run":
         names = [bare_name(spec.argument)]
     elif spec.scheme == "vectors" and path.name:
@@ -291,7 +259,7 @@ def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) ->
 
 def _of_plugin(scheme: Scheme, argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
     """Return the encoder that a scheme of another package makes; raise InputError where that fails."""
-    who = f"{scheme.name}: the plug-in of {package_of(scheme.name)}"
+    who = f"{scheme.name}: the plug-in {scheme.module}"
     try:
         found = import_module(scheme.module).build(argument, options, context)
     except (XlingualError, MemoryError):
@@ -372,9 +340,7 @@ def read_options(spec: Spec, scheme: Scheme, seed: int = 0, above: Spec | None =
     values: dict[str, Any] = {}
     seen = set[str]()
     for key, text in spec.options:
-        head, dot, member = key.partition(".")
-        name = f"{head}.NAME" if dot and member else key
-        if name not in known:
+        if key not in known:
             raise InputError(
                 f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}{_instead(key, known, above)}"
             )
@@ -382,8 +348,7 @@ def read_options(spec: Spec, scheme: Scheme, seed: int = 0, above: Spec | None =
             raise InputError(f"spec {shown(spec)!r}: option {key!r} is given twice; give it once")
         seen.add(key)
         try:
-            value = known[name].read(text)
-            values[name] = values.get(name, {}) | {member: value} if dot else value
+            values[key] = known[key].read(text)
         except ValueError as error:
             raise InputError(
                 f"spec {shown(spec)!r}: {key} must be {error}, found {without_url_secrets(text)!r}"

@@ -11,8 +11,7 @@ from xlingual.errors import InputError
 from xlingual.records import Texts
 
 TEXTS, IMAGES = "texts", "images"
-LISTS = "lists"  # of a system that returns candidates, and no vectors (`xlingual.systems`)
-OVER = ("no", "may", "must")  # whether a scheme stands on another encoder
+LISTS = "lists"  # of a run, which has candidates and no vectors (`evaluation.run_systems`)
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Scheme:
     argument: str | None = None  # what the argument is called; None where there is none
     options: tuple[Option, ...] = ()
     extra: str | None = None  # the optional packages it needs
-    over: str = "no"  # whether it stands on another encoder, scheme:…::SPEC: one of `OVER`
+    over: str = "no"  # whether it stands on another encoder, scheme:…::SPEC: "no", "may" or "must"
 
     @property
     def form(self) -> str:

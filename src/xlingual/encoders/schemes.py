@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xlingual.encoders.api_profiles import OPENAI, PROFILES
 from xlingual.encoders.options import (
     BATCH,
-    DEPTH,
     DEVICE,
     DIM,
     FIT,
-    FUSION,
     KIND,
     MODEL,
     POOL,
@@ -22,7 +19,6 @@ from xlingual.encoders.options import (
     TRAINED_ON,
     Option,
     amount,
-    anything,
     integer,
     not_empty,
     number_range,
@@ -39,17 +35,13 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "vectors",
             (TEXTS, IMAGES),
-            "vectors that you have: in arrays, in a column of a table, in an index",
+            "vectors that you have: in arrays, or in a column of a table",
             "xlingual.encoders.vectors",
             argument="PATH",
             options=(
-                Option("key", not_empty, None, "name of the array in a .safetensors or .npz file"),
-                Option("column", not_empty, None, "column of vectors in a Parquet, Arrow or Lance table"),
+                Option("key", not_empty, None, "name of the tensor in a .safetensors file"),
+                Option("column", not_empty, None, "column of vectors in a Parquet or Arrow table"),
                 Option("id", not_empty, None, "column of ids: vectors belong to texts or items by these"),
-                Option("lang", not_empty, None, "column of languages, where an id has a vector in each"),
-                Option(
-                    "packed", one_of("1"), None, "1: each bit is a dimension (binary and ubinary vectors)"
-                ),
                 TRAINED_ON,
                 KIND,
             ),
@@ -252,34 +244,18 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "api",
             (TEXTS,),
-            "an embeddings service: OpenAI, others that speak its protocol, and those of a profile",
+            "an embeddings service that speaks OpenAI's protocol",
             "xlingual.encoders.api",
             argument="MODEL",
             options=(
-                Option("profile", one_of(*PROFILES), OPENAI, f"how it is asked: {', '.join(PROFILES)}"),
-                Option("base_url", not_empty, None, "where the service is; unless given, as the profile"),
-                Option("key_env", not_empty, None, "environment variable that holds the key; as the profile"),
-                Option("key_header", not_empty, None, "header that carries the key; as the profile"),
-                Option("batch", whole_number(1), None, "texts of one request; as the profile"),
-                Option("parallel", whole_number(1), 1, "requests at a time; changes no vector"),
+                Option("base_url", not_empty, "https://api.openai.com/v1", "where the service is"),
+                Option("key_env", not_empty, "OPENAI_API_KEY", "environment variable that holds the key"),
+                Option("batch", whole_number(1), 128, "texts of one request"),
                 Option("dim", whole_number(1), None, "dimensions to ask for"),
-                Option("body.NAME", anything, None, "a field of requests; empty: not that of the profile"),
-                Option("query_body.NAME", anything, None, "the same for queries, instead of body.NAME"),
-                Option("candidate_body.NAME", anything, None, "the same for candidates"),
-                Option("url.NAME", not_empty, None, "a parameter of the address, such as api-version"),
-                Option("rate", amount, None, "largest number of requests a minute"),
-                Option("price", amount, None, "price of a million tokens, for the estimate"),
-                Option("max_cost", amount, None, "refuse to start if the estimated cost is higher"),
                 Option(
                     "retries", whole_number(0), 6, "number of retries of a request that failed temporarily"
                 ),
                 Option("timeout", amount, 60.0, "seconds to wait for an answer"),
-                Option(
-                    "encoding_format",
-                    one_of("float", "base64", "none"),
-                    None,
-                    "how vectors travel: float, base64, or none to leave it out; as the profile",
-                ),
                 Option(
                     "revision", not_empty, None, "your own version name: a new one computes all vectors again"
                 ),
@@ -307,8 +283,8 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "run",
             (LISTS,),
-            "what a search engine returned: TREC run, JSON lines, Parquet, ranx' JSON, answers of _msearch",
-            "xlingual.systems.run",
+            "what a search engine returned: TREC run, JSON lines, Parquet, ranx' JSON",
+            "xlingual.evaluation.run_systems",
             argument="FILE",
             options=(
                 Option(
@@ -317,48 +293,8 @@ SCHEMES: Mapping[str, Scheme] = {
                     None,
                     "field that orders candidates if both are present: score",
                 ),
-                Option("ids", not_empty, None, "for answers of _msearch: the file of the queries' ids"),
                 Option("latency", amount, None, "latency of a query in milliseconds, if the file has none"),
             ),
-        ),
-        Scheme(
-            "rrf",
-            (LISTS,),
-            "several systems of the command as one, by the ranks of their results (reciprocal rank fusion)",
-            "xlingual.systems.fusion",
-            argument="NAME+NAME",
-            options=(
-                Option("k", whole_number(0), 60, "a result counts 1/(k + rank)"),
-                *FUSION,
-            ),
-        ),
-        Scheme(
-            "sum",
-            (LISTS,),
-            "several systems of the command as one, by a weighted sum of their scores",
-            "xlingual.systems.fusion",
-            argument="NAME+NAME",
-            options=(
-                Option("scale", one_of("minmax", "zscore", "none"), "minmax", "of the scores of each list"),
-                *FUSION,
-            ),
-        ),
-        Scheme(
-            "cross-encoder",
-            (LISTS,),
-            "the first results of another system, ordered by a cross-encoder of sentence-transformers",
-            "xlingual.systems.reranker",
-            argument="NAME_OR_PATH",
-            options=(
-                Option("first", whole_number(1), 100, "how many results of the system are read"),
-                DEPTH,
-                *MODEL,
-                Option("max_length", whole_number(1), None, "most tokens of a pair; the model's own limit"),
-                REMOTE_CODE,
-                Option("over", not_empty, None, "the system's name, where no ::NAME follows"),
-            ),
-            extra="st",
-            over="may",
         ),
         *TRANSFORMS,
         *COMPRESSED,

@@ -1,4 +1,4 @@
-"""Objects of sentence-transformers as encoders: SentenceTransformer for texts and images, StaticEmbedding."""
+"""A SentenceTransformer as an encoder, for texts and for images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import kind_of_modules, refuse_kind, trained_on_images
-from xlingual.encoders.objects import is_a, unnamed
+from xlingual.encoders.objects import unnamed
 from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.scheme import IMAGES
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder, prompts_of, similarity_of
@@ -140,8 +140,4 @@ def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def adapter_of(entry: Any, kind: str, **options: Any) -> Encoder:  # noqa: ANN401
     """Return the encoder of texts or images; `options` as `xlingual.encoder` takes them."""
-    if is_a(entry, "sentence_transformers", "StaticEmbedding"):
-        from sentence_transformers import SentenceTransformer  # loaded, since the object is
-
-        entry = SentenceTransformer(modules=[entry], device=str(entry.embedding.weight.device))
     return (SentenceTransformerImageObject if kind == IMAGES else SentenceTransformerObject)(entry, options)

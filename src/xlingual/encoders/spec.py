@@ -22,10 +22,8 @@ from xlingual.hidden import shown, shown_option
 
 _NAME = re.compile(r"([\w.-]+)=")
 _SCHEME = re.compile(r"([A-Za-z][\w+.-]+):")  # two characters at least: C:\x is a drive letter, so a path
-_SYSTEM = re.compile(r"[\w.-]+")
 _WORD = re.compile(r"[\w+-]+")
 _EXAMPLE = "'random:?dim=64' or 'vectors:model.{lang}.npy'"
-_OVER_SYSTEMS = frozenset({"cross-encoder"})  # schemes that stand on any system, by its name too
 _KEY = re.compile(r"[A-Za-z][\w.-]*")
 
 
@@ -67,8 +65,6 @@ def parse(text: str, known_schemes: Collection[str]) -> Spec:
     head, options = _head_and_options(rest, text)
     scheme, argument = _scheme_and_argument(head, text, known_schemes)
     name, argument = named[1] if named else None, unquote(argument)
-    if under and scheme in _OVER_SYSTEMS and _SYSTEM.fullmatch(below) and below not in known_schemes:
-        return Spec(name, scheme, argument, (*options, ("over", below)))
     return Spec(name, scheme, argument, options, parse(below, known_schemes) if under else None)
 
 

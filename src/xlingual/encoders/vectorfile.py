@@ -1,69 +1,55 @@
-"""Files of vectors, opened without ever running code in them: arrays, columns of tables, indexes."""
+"""Files of vectors, opened without running code in them: arrays, and columns of Parquet and Arrow tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.arrays import Rows
-from xlingual.encoders.vectorindex import INDEXES, npy_of_pickles, open_archive, open_index
-from xlingual.encoders.vectortable import LANCE, TABLES, saved_parts, vectors_of_table
+from xlingual.arrays import Rows, room_for
+from xlingual.arrow import to_numpy
 from xlingual.errors import InputError, did_you_mean, listed, nearest
 from xlingual.files import regular_file
-from xlingual.records import digest
 from xlingual.results.provenance import note_file, sha256_of
 
-SUFFIXES = (".npy", ".safetensors", ".npz", *TABLES, *INDEXES)
-_PICKLES = {  # files that run code when they are opened → what makes an array of one that is trusted
-    **dict.fromkeys(
-        (".pt", ".pth", ".bin"), "import torch; v = torch.load({path!r}, weights_only=True).float().numpy()"
-    ),
-    **dict.fromkeys((".pkl", ".pickle"), "import pickle; v = pickle.load(open({path!r}, 'rb'))"),
-}
-_SHARDED = (".npy", ".parquet", ".arrow")
-_SHARD = re.compile(r".*?(?P<number>[0-9]+)(?:-of-(?P<count>[0-9]+))?")
-_MAGIC = b"\x93NUMPY"
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLES = (".parquet", ".arrow", ".feather", ".ipc")
+SUFFIXES = (".npy", ".safetensors", *TABLES)
+_NUMBERS = ("halffloat", "float", "double", "int8", "int16", "uint16", "int32", "uint32", "int64")
 
 
 @dataclass(frozen=True)
 class VectorOptions:
     """Which vectors of a file, and how they belong to the data."""
 
-    key: str | None = None  # name of an array in an archive
-    packed: bool = False  # each bit is a dimension
+    key: str | None = None  # name of a tensor in a .safetensors file
     column: str | None = None  # of vectors, in a table
     id: str | None = None  # column of ids, by which lines belong to texts or items; None: by their order
-    lang: str | None = None  # column of languages beside the ids
 
     @property
     def stated(self) -> str:
         """The options that change vectors, as an identity has them."""
-        named = ("key", "column", "id", "lang")
-        options = [f"{name}={quote(value)}" for name in named if (value := getattr(self, name)) is not None]
-        options += ["packed=1"] if self.packed else []
+        named = {name: getattr(self, name) for name in ("key", "column", "id")}
+        options = [f"{name}={quote(value)}" for name, value in named.items() if value is not None]
         return f"?{'&'.join(options)}" if options else ""
 
 
 def check_file(path: Path) -> None:
     """Raise InputError where there is no such file (naming the nearest one) or its suffix is not known."""
-    if path.suffix in _PICKLES:
-        code = _PICKLES[path.suffix].format(path=str(path))
-        target = path.with_suffix(".npy").name
-        raise InputError(
-            f"{path}: a pickle, which is refused, since it could run code when it is opened; where you trust "
-            f"it: python -c \"import numpy as np; {code}; np.save('{target}', np.asarray(v, 'float32'))\""
-        )
-    if path.suffix not in SUFFIXES and (shards_of(path) or (path.suffix == LANCE and path.is_dir())):
-        return
     if path.suffix not in SUFFIXES:
-        raise InputError(f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}")
+        raise InputError(
+            f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}: save an array of "
+            "numbers with numpy.save"
+        )
     if path.is_file():
         return
     if hint := placeholder_hint(str(path)):
@@ -84,56 +70,11 @@ def names_beside(path: Path, what: str) -> list[str]:
     return sorted(other.name for other in path.parent.iterdir() if other.is_file())
 
 
-def shards_of(path: Path) -> list[Path]:
-    """Return the files of one kind in a folder that end in a number, in their order; [] where it has none.
-
-    They are `.npy`, else Parquet, else Arrow; or those of a data set that `save_to_disk` wrote. Raises
-    InputError where two of them have one number, or some that are counted (`-00000-of-00004`) lack.
-    """
-    if path.suffix in (*SUFFIXES, LANCE) or not path.is_dir():
-        return []
-    if parts := saved_parts(path):
-        return parts
-    return next(filter(None, (_numbered(path, suffix) for suffix in _SHARDED)), [])
-
-
-def parts_of(path: Path) -> list[Path]:
-    """Return the files of a path: those of a folder of shards, or itself."""
-    return shards_of(path) or [path]
-
-
 def file_digest(path: Path) -> bytes:
-    """Return a hash of all bytes of a file, of shards, or of a folder of Lance."""
-    if shards := shards_of(path):
-        return digest(*map(file_digest, shards))
-    if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.is_file())
-        return digest(
-            *(part for file in files for part in (file.relative_to(path).as_posix(), file_digest(file)))
-        )
+    """Return a hash of all bytes of a file."""
     found = sha256_of(path)
     note_file("vectors", path, found)
     return bytes.fromhex(found)
-
-
-def _numbered(path: Path, suffix: str) -> list[Path]:
-    found: dict[int, Path] = {}
-    counts: set[int] = set()
-    for file in sorted(path.glob(f"*{suffix}")):
-        if (match := _SHARD.fullmatch(file.stem)) is None:
-            continue
-        other = found.setdefault(int(match["number"]), file)
-        if other != file:
-            raise InputError(
-                f"{path}: {other.name} and {file.name} have the same number: a folder of vectors holds the "
-                "shards of one array"
-            )
-        counts |= {int(match["count"])} if match["count"] else set()
-    if counts and len(found) != max(counts):
-        raise InputError(
-            f"{path}: {len(found)} of {max(counts)} shards are there: put all of them into the folder"
-        )
-    return [found[number] for number in sorted(found)]
 
 
 def one_size(dims: Mapping[Path, int], remedy: str) -> int:
@@ -160,32 +101,59 @@ def placeholder_hint(path: str) -> str:
     return f" {found[0]} is no placeholder" + (f". Did you mean {{{near}}}?" if near else remedy)
 
 
-def open_vectors(path: Path, options: VectorOptions = VectorOptions()) -> NDArray[Any]:
+def open_vectors(path: Path, options: VectorOptions = VectorOptions()) -> NDArray[Any] | Rows:
     """Return the array of a file, [lines, d], of numbers; mapped into memory and not read, where that can be.
 
-    `packed`: each bit of a file of bytes is a dimension. Raises InputError where the file is missing,
-    damaged, a pickle, or not a table of numbers, and where it holds bytes without a sign, whose cosine means
-    nothing, and is not said to be packed.
+    Raises InputError where the file is missing, damaged, a pickle, or not a table of numbers, and where it
+    holds bytes without a sign, whose cosine means nothing.
     """
     check_file(path)
-    if shards := shards_of(path):
-        return _joined(shards, options)
-    for name, wanted in (("key", (".safetensors", ".npz")), ("column", (*TABLES, LANCE))):
-        if getattr(options, name) is not None and path.suffix not in wanted:
-            raise InputError(f"{path}: the option {name}= is for {listed(wanted)} files; leave it out")
-    if path.suffix in (*TABLES, LANCE):
-        parts = [_checked(part, path, options.packed) for part in vectors_of_table(path, options.column)]
-        return parts[0] if len(parts) == 1 else cast("NDArray[Any]", Rows(parts))
-    if path.suffix == ".safetensors":
-        array = open_safetensors(path, options.key)
-    elif path.suffix == ".npz":
-        array = open_archive(path, options.key)
-    else:
-        array = open_index(path) if path.suffix in INDEXES else _open_npy(path)
-    return _checked(array, path, options.packed)
+    for name, suffixes in (("key", (".safetensors",)), ("column", TABLES), ("id", TABLES)):
+        if getattr(options, name) is not None and path.suffix not in suffixes:
+            raise InputError(f"{path}: the option {name}= is for {listed(suffixes)} files; leave it out")
+    if path.suffix in TABLES:
+        stat = path.stat()
+        parts = _column_of_vectors(path, options.column, (stat.st_mtime_ns, stat.st_size))
+        parts = [_checked(part, path) for part in parts]
+        return parts[0] if len(parts) == 1 else Rows(parts)
+    array = _open_safetensors(path, options.key) if path.suffix == ".safetensors" else _open_npy(path)
+    return _checked(array, path)
 
 
-def _checked(array: NDArray[Any], path: Path, packed: bool) -> NDArray[Any]:
+def ids_of(path: Path, column: str) -> pa.Array:
+    """Return the ids in a column of a table as strings [lines]; raise InputError where two are equal."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    schema, where = _schema(path), f"{path}, column {column!r}"
+    if column not in schema.names:
+        raise InputError(_no_column(path, column, schema))
+    names = pa.chunked_array(list(_chunks(path, column)), schema.field(column).type).combine_chunks()
+    if pa.types.is_dictionary(names.type):
+        names = names.dictionary_decode()
+    if names.null_count:
+        row = int(np.flatnonzero(to_numpy(names.is_null()))[0])
+        raise InputError(
+            f"{where}: row {row + 1} has no id ({names.null_count} in all): give each row its id"
+        )
+    try:
+        if pa.types.is_floating(names.type):  # 7.0 names what 7 names
+            names = names.cast(pa.int64())
+        names = names.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(f"{where}: found the type {names.type}: ids are strings or whole numbers") from error
+    if len(pc.unique(names)) < len(names):
+        counts = pc.value_counts(names)
+        first = counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()
+        lines = np.flatnonzero(to_numpy(pc.equal(names, first)))[:2] + 1
+        raise InputError(
+            f"{where}: lines {lines[0]} and {lines[1]} have the same id {first!r}: keep one vector of each, "
+            "and give each language a file, with {lang} in its name"
+        )
+    return names
+
+
+def _checked(array: NDArray[Any], path: Path) -> NDArray[Any]:
     """Return an array that is a table of numbers; raise InputError for any other."""
     if array.dtype.kind not in "fiub":
         raise InputError(
@@ -194,106 +162,179 @@ def _checked(array: NDArray[Any], path: Path, packed: bool) -> NDArray[Any]:
     if array.ndim != 2 or array.shape[1] == 0:
         shape = "×".join(map(str, array.shape)) or "a single number"
         raise InputError(f"{path}: expected a table with one vector per line, found the shape {shape}")
-    if not packed and array.dtype == np.uint8:
+    if array.dtype == np.uint8:
         raise InputError(
-            f"{path}: holds bytes (uint8), as bit-packed vectors do (ubinary), and a cosine of bytes means "
-            "nothing: write ?packed=1 where each bit is a dimension; save other numbers as float16 or float32"
+            f"{path}: holds bytes (uint8), and a cosine of bytes means nothing: save numbers as float16 or "
+            "float32"
         )
-    if packed and array.dtype not in (np.uint8, np.int8):
-        raise InputError(
-            f"{path}: packed=1 is for bits in bytes (uint8, int8), found the type {array.dtype}: leave it out"
-        )
-    return cast("NDArray[Any]", Unpacked(array)) if packed else array
-
-
-class Unpacked:
-    """Lines [n, 8·b] of an array of bytes [n, b]: each bit is a dimension, 1 for one and −1 for zero.
-
-    It is used as an array is by `Rows`: bits are unpacked of those lines only that are asked for.
-    """
-
-    ndim = 2
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self.array = array
-        self.shape = (len(array), 8 * array.shape[1])
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __getitem__(self, lines: Any) -> NDArray[Any]:  # noqa: ANN401  (what indexes the first axis)
-        content = np.asarray(self.array[lines])
-        if content.dtype == np.int8:  # sentence-transformers' `binary`: 128 less
-            content = (content.astype(np.int16) + 128).astype(np.uint8)
-        return 2 * np.unpackbits(content, axis=-1).astype(np.float32) - 1
-
-
-def _joined(shards: list[Path], options: VectorOptions) -> NDArray[Any]:
-    """Return the shards as one array, each mapped into memory."""
-    arrays = [open_vectors(shard, options) for shard in shards]
-    for shard, array in zip(shards, arrays, strict=True):
-        if array.shape[1] != arrays[0].shape[1]:
-            raise InputError(
-                f"{shard} has {array.shape[1]} dimensions but {shards[0].name} has {arrays[0].shape[1]}: the "
-                "shards of one array come from one encoder"
-            )
-    return cast("NDArray[Any]", Rows(arrays))
+    return array
 
 
 def _open_npy(path: Path) -> NDArray[Any]:
-    refused = (
-        f"{path}: a pickle inside .npy is refused, it could run code; save a plain array of numbers, where "
-        f"you trust it by {npy_of_pickles(path)}"
-    )
     try:
-        with path.open("rb") as handle:
-            start = handle.read(len(_MAGIC))
-            if start[:1] == b"\x80":
-                raise InputError(refused)
-            if start != _MAGIC:
-                found = "something else" if start else "an empty file"
-                raise InputError(f"{path} is not a .npy file (found {found}): save it with numpy.save")
-            handle.seek(0)
-            first = np.lib.format.read_magic(handle) == (1, 0)
-            read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-            shape, _, dtype = read(handle)
-        if dtype.hasobject:
-            raise InputError(refused)
-        if 0 in shape:
-            return np.empty(shape, dtype)  # nothing to map
-        return np.lib.format.open_memmap(path, mode="r")
-    except InputError:
-        raise
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # numpy raises errors of many kinds for damaged heads
-        raise InputError(f"{path} is damaged or cut short ({_line(error)}): save it again") from error
+        raise InputError(
+            f"{path} is no plain array of numbers, or damaged ({_line(error)}): save it with numpy.save"
+        ) from error
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{path} is an archive of arrays: save one array with numpy.save")
+    return array
 
 
-def open_safetensors(path: Path, key: str | None) -> NDArray[Any]:
+def _open_safetensors(path: Path, key: str | None) -> NDArray[Any]:
     """Return a tensor of a file, the only table in it where no key is given."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="np") as handle:
             shapes = {name: handle.get_slice(name).get_shape() for name in handle.keys()}  # noqa: SIM118
-            return np.asarray(handle.get_tensor(_choose(path, key, shapes)))
+            if key is not None and key not in shapes:
+                raise InputError(
+                    f"{path} has no tensor {key!r}.{did_you_mean(key, shapes)} It has: {listed(shapes)}"
+                )
+            tables = [name for name, shape in shapes.items() if len(shape) == 2]
+            if key is None and len(tables) != 1:
+                raise InputError(
+                    f"{path}: expected one 2-d tensor, found {len(tables)} among {listed(shapes) or 'none'}; "
+                    "choose one with ?key=NAME"
+                )
+            return np.asarray(handle.get_tensor(key or tables[0]))
     except (SafetensorError, OSError, TypeError, AttributeError) as error:  # the last two: bfloat16 in numpy
         raise InputError(
             f"{path} cannot be read ({_line(error)}): save it again as float16 or float32"
         ) from error
 
 
-def _choose(path: Path, key: str | None, shapes: dict[str, list[int]]) -> str:
-    if key in shapes:
-        return key
-    if key is not None:
-        raise InputError(f"{path} has no tensor {key!r}.{did_you_mean(key, shapes)} It has: {listed(shapes)}")
-    tables = [name for name, shape in shapes.items() if len(shape) == 2]
-    if len(tables) != 1:
+@lru_cache(maxsize=4)
+def _column_of_vectors(path: Path, column: str | None, version: object) -> list[NDArray[Any]]:
+    """Return the vectors of a column as arrays that follow each other, each [lines, d].
+
+    Those of an Arrow file stay in it, mapped into memory; those of Parquet are copied to memory, or where
+    they are large to a file without a name. A row without a vector is NaN. `version` differs when the file
+    does.
+    """
+    import pyarrow.parquet as pq
+
+    name = _chosen(path, _schema(path), column)
+    where, whole, done = f"{path}, column {name!r}", None, 0
+    parts: list[NDArray[Any]] = []
+    for chunk in (chunk for chunk in _chunks(path, name) if len(chunk)):
+        part = _array(chunk, where)
+        first = part if not parts and whole is None else parts[0] if parts else whole
+        if first is not None and part.shape[1] != first.shape[1]:
+            raise InputError(
+                f"{where}: vectors of {first.shape[1]} and of {part.shape[1]} dimensions: make them with one "
+                "model"
+            )
+        if path.suffix != ".parquet":
+            parts.append(part)
+            continue
+        if whole is None:
+            whole = room_for(int(pq.read_metadata(path).num_rows), part.shape[1], part.dtype)
+        whole[done : done + len(part)] = part
+        done += len(part)
+    return parts if parts else [np.empty((0, 1), dtype=np.float32) if whole is None else whole]
+
+
+def _array(chunk: pa.Array, where: str) -> NDArray[Any]:
+    """Return a piece of a column as an array [n, d], a view of it where that is possible."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunk.validate(full=True)  # offsets that lead anywhere would end the interpreter
+    if isinstance(chunk, pa.ExtensionArray):
+        chunk = chunk.storage
+    present = chunk.drop_null() if chunk.null_count else chunk
+    lengths = pc.unique(pc.list_value_length(present)).to_pylist()
+    if len(lengths) > 1:
         raise InputError(
-            f"{path}: expected one 2-d tensor, found {len(tables)} among {listed(shapes) or 'none'}; "
-            "choose one with ?key=NAME"
+            f"{where}: vectors of {lengths[0]} and of {lengths[1]} dimensions: make them with one model"
         )
-    return tables[0]
+    values = present.flatten()
+    values = values.cast(pa.float32()) if values.null_count else values
+    numbers = to_numpy(values).reshape(len(present), *lengths[:1] or (0,))
+    if not chunk.null_count:
+        return numbers
+    rows = np.full((len(chunk), numbers.shape[1]), np.nan, dtype=np.float32)
+    rows[~to_numpy(chunk.is_null())] = numbers
+    return rows
+
+
+def _chosen(path: Path, schema: pa.Schema, column: str | None) -> str:
+    """Return the column of vectors: the one given, or the only one that there is."""
+    fitting = [field.name for field in schema if _is_vectors(field.type)]
+    if column is None and len(fitting) == 1:
+        return str(fitting[0])
+    if column in fitting:
+        return str(column)
+    if column is None:
+        remedy = (
+            f"choose one with ?column={fitting[0]}" if fitting else f"its columns: {listed(schema.names, 20)}"
+        )
+        raise InputError(f"{path} has {len(fitting)} columns of vectors ({listed(fitting)}): {remedy}")
+    if column not in schema.names:
+        raise InputError(_no_column(path, column, schema))
+    raise InputError(
+        f"{path}, column {column!r} holds {schema.field(column).type}: expected lists of numbers"
+        + (f"; columns of vectors: {listed(fitting)}" if fitting else "")
+    )
+
+
+def _no_column(path: Path, column: str, schema: pa.Schema) -> str:
+    names = listed(schema.names, 20)
+    return f"{path} has no column {column!r}.{did_you_mean(column, schema.names)} It has: {names}"
+
+
+def _is_vectors(kind: pa.DataType) -> bool:
+    """Return whether values of an Arrow type are lists of numbers."""
+    import pyarrow as pa
+
+    kind = getattr(kind, "storage_type", kind)
+    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return lists and str(kind.value_type) in _NUMBERS
+
+
+def _schema(path: Path) -> pa.Schema:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_schema(path) if path.suffix == ".parquet" else _arrow(path).schema
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _chunks(path: Path, column: str) -> Iterator[pa.Array]:
+    """Yield a column piece by piece."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if path.suffix == ".parquet":
+            with pq.ParquetFile(path) as file:
+                for group in range(file.num_row_groups):
+                    yield from file.read_row_group(group, columns=[column]).column(column).chunks
+        else:
+            yield from _arrow(path).column(column).chunks
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _arrow(path: Path) -> pa.Table:
+    """Return the table of an Arrow file or stream, mapped into memory."""
+    import pyarrow as pa
+
+    source = pa.memory_map(str(path))
+    try:
+        return pa.ipc.open_file(source).read_all()
+    except pa.ArrowInvalid:
+        source.seek(0)
+        return pa.ipc.open_stream(source).read_all()
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    return InputError(f"{path} cannot be read ({_line(error)[:200]}): write the file again")
 
 
 def _line(error: Exception) -> str:

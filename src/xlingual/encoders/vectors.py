@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,20 +13,21 @@ from numpy.typing import NDArray
 
 from xlingual import arrays
 from xlingual.arrays import Ints, Rows, Vectors, distinct_values
-from xlingual.columns import coded
+from xlingual.arrow import from_strings, to_numpy
+from xlingual.columns import coded, pick
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, language_at_end, places
+from xlingual.encoders.patterns import FIELD, fields_there, filled, language_at_end, places
 from xlingual.encoders.scheme import TEXTS, Context
 from xlingual.encoders.vectorfile import (
-    SUFFIXES,
     VectorOptions,
     check_file,
     file_digest,
+    ids_of,
     one_size,
     open_vectors,
 )
-from xlingual.encoders.vectorids import lines_by_id, refuse_another_order
 from xlingual.errors import InputError, listed, warn
+from xlingual.forms import array_of, refuse_bytes
 from xlingual.records import Encoded, Images, Texts, digest
 
 _BLOCK = 4096  # lines converted at a time
@@ -55,10 +57,6 @@ class VectorsEncoder(Encoder):
     ) -> None:
         self.pattern, self._languages, self.role_languages = pattern, tuple(languages), role_languages
         self.options = options
-        if options.lang is not None and options.id is None:
-            raise InputError(
-                f"vectors:{pattern}: lang= goes with id=: name the column of ids, or leave it out"
-            )
         self.places = places(pattern, self._languages, role_languages)
         if "{role}" not in pattern and FIELD not in pattern:
             for place in self.places:
@@ -77,7 +75,7 @@ class VectorsEncoder(Encoder):
         parts: list[str | bytes] = []
         for language, role in sorted(self.places, key=lambda place: place[0]):
             path = self._path(language, role)
-            self._check_file(path)
+            check_file(path)
             parts += [language, role or "", file_digest(path)]
         whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
         return f"vectors:{whole.hex()[:16]}{self.options.stated}"
@@ -104,10 +102,9 @@ class VectorsEncoder(Encoder):
             array = self._open(path)
             if self.options.id is None:
                 lines = _lines(path, len(array), language, batch, rows)
-                refuse_another_order(path, batch, rows, lines)
             else:
-                lines = lines_by_id(path, self.options, batch, rows, language)
-            if isinstance(batch, Texts) and language is None and self.options.lang is None:
+                lines = _lines_by_id(path, self.options.id, batch, rows)
+            if isinstance(batch, Texts) and language is None:
                 _warn_of_shared(path, lines, batch.language)
             bad: set[int] = set()
             for start in range(0, len(rows), _BLOCK):
@@ -128,10 +125,6 @@ class VectorsEncoder(Encoder):
                 arrays += array.parts if isinstance(array, Rows) else [array]
         return Rows(arrays, index) if vectors is None else vectors
 
-    def patterns_there(self) -> str:
-        """Return a sentence that names the patterns which files in the folder fit, or ""."""
-        return fitting(self.pattern, self._languages, self.role_languages)
-
     def _of_field(self, name: str | None) -> VectorsEncoder:
         """Return the encoder of one field."""
         if name is None:
@@ -147,17 +140,11 @@ class VectorsEncoder(Encoder):
         path = filled(self.pattern, self.places[0])
         names = fields_there(path)
         if not names:
-            self._check_file(Path(path))
+            check_file(Path(path))
         return digest(*(part for name in names for part in (name, self._of_field(name).identity))).hex()[:16]
 
     def _check_file(self, path: Path) -> None:
-        try:
-            check_file(path)
-        except InputError as error:
-            message = str(error)
-            known = path.suffix in SUFFIXES and "no placeholder" not in message
-            hint = self.patterns_there() if known else ""
-            raise InputError(f"{message}{'.' if hint and message[-1] not in '.?' else ''}{hint}") from None
+        check_file(path)
 
     def _open(self, path: Path) -> Any:  # noqa: ANN401  (an array or Rows)
         """Return the table of a file."""
@@ -216,6 +203,31 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Images, 
     raise InputError(f"{path} has {lines} lines, but the data{where} has {counts}: give one vector for each")
 
 
+def _lines_by_id(path: Path, column: str, batch: Texts | Images, rows: Ints) -> Ints:
+    """Return which line of a table each of the rows is, by the id that stands beside it.
+
+    Ids are those of texts, or else those of items; of images the other way round. Raises InputError where the
+    file has neither all of the ones nor all of the others.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names, missing = ids_of(path, column), list[str]()
+    kinds = {"ids of texts": batch.ids, "ids of items": batch.items}
+    for kind in sorted((name for name in kinds if len(kinds[name])), reverse=isinstance(batch, Texts)):
+        asked = from_strings(pick(kinds[kind], rows), pa.large_string())
+        place = pc.index_in(asked, value_set=names)
+        if not place.null_count:
+            return to_numpy(place).astype(np.int64)
+        absent = pc.unique(asked.filter(place.is_null())).to_pylist()
+        missing.append(f"{len(absent):,} {kind} are missing ({listed(map(repr, absent), 3)})")
+    raise InputError(
+        f"{path}, id={column}: {'; '.join(missing)}; the file has ids such as "
+        f"{listed(map(repr, names.slice(0, 2).to_pylist()), 2)}: give vectors of all, or name the column of "
+        "the ids that the data have (?id=COLUMN)"
+    )
+
+
 def _warn_of_shared(path: Path, lines: Ints, languages: Sequence[str]) -> None:
     """Warn where texts of several languages have one line of a file."""
     codes, words = coded(languages)
@@ -237,7 +249,6 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Vector
     path, languages = Path(argument), context.languages
     language = language_at_end(path.stem, languages)
     one_for_all = context.kind == TEXTS and "{lang}" not in argument and len(set(languages)) > 1
-    one_for_all = one_for_all and options["lang"] is None
     if one_for_all and language is not None:
         right = path.with_name(path.stem.removesuffix(language) + "{lang}" + path.suffix)
         raise InputError(
@@ -245,10 +256,68 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Vector
             f"for all languages ({listed(languages)}): write {right}, or rename the file if it has vectors "
             "of all languages"
         )
-    return VectorsEncoder(argument, languages, options_of(options), context.role_languages)
+    named = VectorOptions(**{name: options[name] for name in ("key", "column", "id")})
+    return VectorsEncoder(argument, languages, named, context.role_languages)
 
 
-def options_of(options: Mapping[str, Any]) -> VectorOptions:
-    """Return what the options of a spec say of a file."""
-    given = {name: options[name] for name in ("key", "column", "id", "lang")}
-    return VectorOptions(packed=options["packed"] is not None, **given)
+class GivenVectors(VectorsEncoder):
+    """Vectors in memory or in files, `{language: array or path}`, or one array for all languages.
+
+    Lines are counted as those of `vectors:`: by item, by text of the language, or by row.
+    """
+
+    def __init__(self, tables: Mapping[str, Any]) -> None:
+        self.tables = {tag: _given_table(tag, table) for tag, table in tables.items()}
+        tags = tuple(tag for tag in self.tables if tag)
+        super().__init__("{lang}" if tags else "array", tags)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of all numbers."""
+        parts: list[str | bytes] = []
+        for tag in sorted(self.tables):
+            table = self._open(self._path(tag, None))
+            parts += [tag, str(table.shape), str(table.dtype), *(np.asarray(row).tobytes() for row in table)]
+        return f"arrays:{digest(*parts).hex()[:16]}"
+
+    def _path(self, language: str, role: str | None) -> Path:
+        """Return the file of a language, for an array a name that messages can show."""
+        tag = language if self._languages else ""
+        if tag not in self.tables:
+            raise InputError(
+                f"there are no vectors for {language!r}: give an array or a path for it too (given: "
+                f"{listed(self._languages)})"
+            )
+        table = self.tables[tag]
+        return table if isinstance(table, Path) else Path(_named_array(tag))
+
+    def _check_file(self, path: Path) -> None:
+        if any(path == table for table in self.tables.values() if isinstance(table, Path)):
+            check_file(path)
+
+    def _open(self, path: Path) -> Any:  # noqa: ANN401  (an array or Rows)
+        for tag, table in self.tables.items():
+            if not isinstance(table, Path) and Path(_named_array(tag)) == path:
+                return table
+        return super()._open(path)
+
+
+def _named_array(tag: str) -> str:
+    return f"the array of {tag}" if tag else "the array"
+
+
+def _given_table(tag: str, table: Any) -> NDArray[Any] | Path:  # noqa: ANN401  (an array, a tensor or a path)
+    if isinstance(table, str | os.PathLike):
+        return Path(table)
+    array = array_of(table)
+    if array.dtype.kind not in "fiu" or array.ndim != 2:
+        raise InputError(
+            f"{_named_array(tag)} holds {array.dtype}, shape {array.shape}; expected numbers [n, d]"
+        )
+    refuse_bytes(array, f"{_named_array(tag)} holds")
+    return array
+
+
+def adapter_of(entry: Any, kind: str) -> GivenVectors:  # noqa: ANN401  (an array, or a mapping of such)
+    """Return the encoder that looks the vectors up; `kind` is texts or images alike."""
+    return GivenVectors(entry if isinstance(entry, Mapping) else {"": entry})

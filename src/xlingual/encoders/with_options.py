@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, Never, cast
+from typing import Any, cast
 from urllib.parse import quote
 
 import numpy as np
@@ -14,7 +14,7 @@ from xlingual.encoders.objects import WithOptions, kind_of
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.python_function import CONTENT
 from xlingual.encoders.scheme import IMAGES
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, listed
 from xlingual.forms import dense
 from xlingual.records import Encoded, Texts
 
@@ -34,7 +34,6 @@ def encoder(
     candidate_prompt_name: str | None = None,
     dim: int | None = None,
     batch: int | None = None,
-    **unknown: Never,
 ) -> Any:  # noqa: ANN401  (taken wherever an encoder is)
     """Return an object as an encoder with options, as a spec has them behind its question mark.
 
@@ -49,20 +48,12 @@ def encoder(
         candidate_prompt_name: the same for candidates; by default "document", "passage" or "corpus".
         dim: keep the first dimensions only (Matryoshka); cosines are of what is kept.
         batch: texts at a time, of a SentenceTransformer.
-        unknown: none; another option is an error that names the nearest one.
 
     Raises:
         InputError: an option is none of these, or does not go with the object.
 
     """
-    values: dict[str, Any] = {name: value for name, value in locals().items() if name != "unknown"}
-    given = {name: value for name, value in values.items() if name != "model" and value is not None}
-    for name in unknown:
-        known = [known for known in values if known != "model"]
-        raise InputError(
-            f"encoder: there is no option {name!r}.{did_you_mean(name, known)} (its options: "
-            f"{listed(known, len(known))})"
-        )
+    given = {name: value for name, value in locals().items() if name != "model" and value is not None}
     if isinstance(model, str):
         raise InputError(
             f"encoder: {model[:80]!r} is a spec: write its options behind a question mark, as in "

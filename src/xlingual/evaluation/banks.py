@@ -16,12 +16,11 @@ from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
 from xlingual.encoders.base import Adapter
 from xlingual.errors import InputError, listed, parameter, warn
+from xlingual.evaluation.run_systems import RunSystem
 from xlingual.evaluation.similarities import Fitted, correction_of
 from xlingual.ranking import Bank, Banked
 from xlingual.records import HubCorrection, Texts, digest
 from xlingual.store import Store
-from xlingual.systems import ListSystem
-from xlingual.systems.made_of import parts_of
 
 
 class TrainingQueries:
@@ -105,12 +104,11 @@ class OwnCorrections:
         self._encoders: dict[str, HubCorrection] = {}
         self._kept: tuple[str, Banked] | None = None
 
-    def take(self, systems: Mapping[str, Encoder | ListSystem], *, used: bool = True) -> None:
+    def take(self, systems: Mapping[str, Encoder | RunSystem], *, used: bool = True) -> None:
         """Take those of some encoders; raise InputError where one is not known, or cannot be used.
 
         `used`: False for a task without corrections of hubs, which then warns of each.
         """
-        parts = {part for name in systems for part in parts_of(systems[name])}
         for name, encoder in systems.items():
             own = encoder.hub_correction if isinstance(encoder, Encoder) else None
             if own is None:
@@ -122,12 +120,6 @@ class OwnCorrections:
                     "this task has not: here its vectors are compared by cosine"
                 )
                 continue
-            if name in parts:
-                raise InputError(
-                    f"text encoder {name!r} was chosen with a correction of hubs ({own.similarity}), and "
-                    "a system that is made of others takes their results by cosine: write "
-                    "model:DIR?hubs=plain::SPEC, which leaves the correction out"
-                )
             correction_of(own.similarity)
             self._encoders[name], self.similarities[name] = own, own.similarity
 
@@ -140,7 +132,7 @@ class OwnCorrections:
         return self._kept[1]
 
 
-def _warn_of_one_below(name: str, encoder: Encoder | ListSystem) -> None:
+def _warn_of_one_below(name: str, encoder: Encoder | RunSystem) -> None:
     """Warn where an encoder stands on one with a correction of hubs, which is of that one's vectors."""
     below = encoder
     while isinstance(below, Adapter):

@@ -1,41 +1,36 @@
-"""Lists of a search system in place of an encoder's vectors, and how far they reach."""
+"""Lists of a run in place of an encoder's vectors, and how far they reach."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
+from xlingual.data.names import Names
 from xlingual.data.samples import Sample
-from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter, warn
+from xlingual.evaluation.run_systems import RunSystem, Search
 from xlingual.measures import Measure
 from xlingual.measures.rank import DepthShare
 from xlingual.ranking.listed import Lists
-from xlingual.records import Encoded, Texts
-from xlingual.systems import ListSystem, Names, Search
 
 MOST_UNKNOWN = 0.01  # of a system's queries may have lists that are too short for a measure
 
 
 @dataclass(frozen=True, eq=False)
 class SystemLists:
-    """The lists of a system over samples of a manifest, as `TextVectors` are the vectors of an encoder."""
+    """The lists of a run over samples of a manifest, as `TextVectors` are the vectors of an encoder."""
 
     name: str
-    system: ListSystem
+    system: RunSystem
     manifest: Manifest
     names: Names  # of the manifest's rows
     alone: bool  # whether one language pair is evaluated, so that ids need no language
-    # the first results of another system, by its name, the sample and how many
-    others: Callable[[str, Sample, int], Lists] | None = None
-    encode: Callable[[Encoder, Texts], Encoded] | None = None
-    note: Callable[[Sample, Lists], None] | None = None  # takes what was found
-    truncated: None = field(default=None, init=False)  # texts are cut by the system, if at all
+    count_unanswered: Callable[[str, str, str, int, Lists], None]  # of (name, source, target, seed)
 
     def of(self, sample: Sample) -> Lists:
         """Return the lists of a sample: its sources are queries, its targets candidates."""
@@ -43,20 +38,14 @@ class SystemLists:
             self.manifest.languages[self.manifest.language[rows[0]]]
             for rows in (sample.source, sample.target)
         )
-        others = self.others
-        search = Search(
-            *(self.names, self.names, sample.source, sample.target, source, target, sample.seed, self.alone),
-            lists_of=None if others is None else lambda name, depth: others(name, sample, depth),
-            texts=self._texts,
-            encode=self.encode,
+        lists = self.system.lists(
+            Search(
+                *(self.names, self.names, sample.source, sample.target),
+                *(source, target, sample.seed, self.alone),
+            )
         )
-        found = self.system.lists(search)
-        if self.note is not None:
-            self.note(sample, found)
-        return found
-
-    def _texts(self, role: str, rows: Ints) -> Texts:
-        return replace(self.manifest.texts(rows), role=role)
+        self.count_unanswered(self.name, source, target, sample.seed, lists)
+        return lists
 
     def who(self, sample: Sample) -> str:
         """Return the system and the language pair, for messages."""
@@ -107,10 +96,6 @@ def check_reach(
             longer = "give longer lists"
             if elsewhere:
                 longer = "give lists of these candidates alone, or longer ones"
-            elif lists.taken is not None:
-                longer = (
-                    f"give the re-ranker a larger depth= (it takes {lists.taken:,} results), or longer lists"
-                )
             raise InputError(f"{problem}: {remedy}, or {longer}")
         warn(f"{problem} for these: what follows {behind}")
 

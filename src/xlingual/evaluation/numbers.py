@@ -11,11 +11,11 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, Score, mean_known
 from xlingual.evaluation.perquery import PerQuery, QuerySource
+from xlingual.evaluation.run_systems import Place
 from xlingual.measures import Measure
 from xlingual.measures.agreement import Agreement as Correlation
 from xlingual.results import Behind, Entry, Results, Summary
 from xlingual.results.views import Views
-from xlingual.systems import Place
 
 _ENOUGH = 3.0  # standard errors that the oracle must be above chance for a normalised value
 _ROUNDING = 1e-9  # what rounding may leave of an oracle equal to chance

@@ -12,6 +12,7 @@ import numpy as np
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
+from xlingual.data.names import Names
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import (
     ImageIndex,
@@ -29,11 +30,9 @@ from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
-from xlingual.evaluation.parts import Parts
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
-from xlingual.ranking.listed import Lists
+from xlingual.evaluation.run_systems import RunSystem, systems
 from xlingual.results import Results
-from xlingual.systems import ListSystem, Names, systems
 
 
 @dataclass(frozen=True)
@@ -177,7 +176,7 @@ class PairRun(Run):
         takes_lists: bool = False,
     ) -> None:
         super().__init__(task, options)
-        self.takes_lists = takes_lists  # or sparse and token vectors
+        self.takes_lists = takes_lists  # whether runs are evaluated too, and sparse and token vectors
         self.roles = roles  # whether sources are queries and targets candidates, or all texts alike
         self.manifest, self.matching, self._image_spec = manifest, matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
@@ -197,7 +196,7 @@ class PairRun(Run):
         )
         self.rows = distinct_values(np.concatenate(self.sides))
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
-        made: Mapping[str, Encoder | ListSystem]
+        made: Mapping[str, Encoder | RunSystem]
         make = systems if self.takes_lists else encoders.text_encoders
         made = make(text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest))
         self.fit(made, self.manifest.texts(self.rows), queries=queries_for(self.manifest))
@@ -218,40 +217,19 @@ class PairRun(Run):
 
     def found(self) -> Iterator[tuple[str, TextSides | SystemLists]]:
         """Yield the same of each system: the vectors of an encoder, or the lists of another."""
-        parts = self._parts(self.encode)
-        for name, vectors in parts.each():
-            yield name, self._lists(name, parts) if vectors is None else vectors
+        for name in self.by_name:
+            yield name, self._of_system(name, self.encode)
 
     def found_again(self, name: str) -> TextSides | SystemLists:
         """Return what a system gave, once more; raise ChangedError where that is not what it was."""
-        parts = self._parts(self.encode_again)
-        vectors = parts.of(name)
-        return self._lists(name, parts) if vectors is None else vectors
+        return self._of_system(name, self.encode_again)
 
-    def _parts(self, encode: Callable[..., TextSides]) -> Parts[TextSides, Sample]:
-        parts = Parts[TextSides, Sample](
-            self,
-            lambda name: encode(name, self.sides_of),
-            lambda vectors, sample: (
-                vectors.queries.pool(sample.source),
-                vectors.candidates.pool(sample.target),
-            ),
-            lambda name, _, sample: self._lists(name, parts).of(sample),
-        )
-        return parts
-
-    def _lists(self, name: str, parts: Parts[TextSides, Sample]) -> SystemLists:
-        one = self.by_name[name]
-        assert isinstance(one, ListSystem)
-        alone = len(by_pair(self.tasks)) == 1
-        scored = partial(self.scored, name)
-
-        def note(sample: Sample, lists: Lists) -> None:
-            codes = (self.manifest.language[rows[0]] for rows in (sample.source, sample.target))
-            source, target = (self.manifest.languages[code] for code in codes)
-            self.count_unanswered(name, source, target, sample.seed, lists)
-
-        return SystemLists(name, one, self.manifest, self._names, alone, parts.first, scored, note)
+    def _of_system(self, name: str, encode: Callable[..., TextSides]) -> TextSides | SystemLists:
+        system = self.by_name[name]
+        if isinstance(system, RunSystem):
+            alone = len(by_pair(self.tasks)) == 1
+            return SystemLists(name, system, self.manifest, self._names, alone, self.count_unanswered)
+        return encode(name, self.sides_of)
 
     @cached_property
     def _names(self) -> Names:

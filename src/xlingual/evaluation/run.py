@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
@@ -22,23 +22,23 @@ from xlingual.embed import (
     load_queries,
     refuse_fitted_rows,
 )
-from xlingual.embed.encoding import VectorSource, encode, is_kept
+from xlingual.embed.encoding import is_kept
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
 from xlingual.evaluation.banks import OwnCorrections, TrainingQueries
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
+from xlingual.evaluation.run_systems import Place, RunSystem
 from xlingual.evaluation.similarities import COSINE, Fitted, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.ranking import Banked, Cpu, Ranker
 from xlingual.ranking.listed import Lists
-from xlingual.records import Encoded, Texts
+from xlingual.records import Texts
 from xlingual.results import Results
 from xlingual.results.entries import Entry
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
-from xlingual.systems import ListSystem, Place
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
@@ -134,7 +134,7 @@ class Run:
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
         self.text_encoders: dict[str, Encoder] = {}
-        self.by_name: dict[str, Encoder | ListSystem] = {}  # these, and systems that return lists
+        self.by_name: dict[str, Encoder | RunSystem] = {}  # these, and runs of search engines
         self.identities: dict[str, str] = {}  # of the text encoders
         self.seconds: dict[str, float] = {}  # by stage
         self.tally = Tally()
@@ -177,7 +177,7 @@ class Run:
 
     def fit(
         self,
-        systems: Mapping[str, Encoder | ListSystem],
+        systems: Mapping[str, Encoder | RunSystem],
         *texts: Texts,
         queries: Callable[[str], Texts] = load_queries,
     ) -> None:
@@ -267,10 +267,6 @@ class Run:
         self.few.check(who, *_parts(found))
         return found
 
-    def scored(self, name: str, scorer: Encoder, pairs: Texts) -> Encoded:
-        """Return the scores of pairs of texts, from the store if they are there."""
-        store, report = self.options.store, self.options.progress
-        return encode(scorer, pairs, VectorSource(f"system {name!r}", f"re-ranking: {name}", store, report))
 
     def signature(
         self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str
@@ -287,21 +283,12 @@ class Run:
 
         `place` is the search that a number is of: a system may have a file for each.
         """
-        one = self.by_name[encoder]
-        if isinstance(one, ListSystem):
-            if ties == "trec" and not one.parts:
-                return {"encoder": one.at(place).identity_in_trec_order}
-            return {"encoder": one.at(place).identity_over(partial(self._part_identity, place))}
+        system = self.by_name[encoder]
+        if isinstance(system, RunSystem):
+            run = system.at(place)
+            return {"encoder": run.identity_in_trec_order if ties == "trec" else run.identity}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
-
-    def _part_identity(self, place: Place, name: str, scored: bool) -> str:
-        """Return the identity of a system that another is made of."""
-        one = self.by_name[name]
-        if isinstance(one, ListSystem) and not one.parts:
-            found = one.at(place)
-            return found.identity_of_scores if scored else found.identity
-        return "+".join(self.system(name, place).values())
 
     def clusters(self) -> dict[str, str]:
         """Return the condition of a signature about clusters: none where they are the declared ones."""
@@ -311,7 +298,7 @@ class Run:
         """Return the results with the record of the run; `ranked`: whether anything was ranked."""
         results.timings = dict(self.seconds)
         results.truncated = self.truncated
-        lists = {name: one for name, one in self.by_name.items() if isinstance(one, ListSystem)}
+        lists = {name: one for name, one in self.by_name.items() if isinstance(one, RunSystem)}
         costs = self.costs | {name: dict(one.cost) for name, one in lists.items()}
         results.costs = {name: costs[name] for name in self.by_name or costs if costs.get(name)}
         results.dropped = self.dropped

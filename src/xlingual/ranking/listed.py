@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,7 @@ class Lists:
 
     A list that has `ended` is shorter than the system would have returned: what is not in it was not found,
     and has all candidates above it. Behind any other list the candidates that are not in it all tie: their
-    order is not known, unless the list is `settled`: the system itself ranks them as equal.
+    order is not known.
     """
 
     query: Ints  # [p], ascending
@@ -27,9 +27,7 @@ class Lists:
     ended: np.ndarray  # bool [n]
     n_candidates: int
     score: Floats | None = None  # [p], where the system has scores
-    settled: np.ndarray | None = None  # bool [n]; None: of no list
     left_out: Ints | None = None  # [n], how many results are not among the candidates; None: not known
-    taken: int | None = None  # how many results a re-ranker takes, its option `depth`
 
     def __len__(self) -> int:
         return len(self.ended)
@@ -84,12 +82,10 @@ class Lists:
     def targets(self, query: Ints, candidate: Ints) -> TargetCounts:
         """Return where relevant candidates stand: pairs (query[i], candidate[i]), by query.
 
-        What no list has is marked, but for lists behind which all is known to tie.
+        What no list has is marked.
         """
         above, tied = self.counts(query, candidate)
         unlisted = above >= self.lengths[query]
-        if self.settled is not None:
-            unlisted &= ~self.settled[query]
         return TargetCounts(query, above, tied, np.full(len(self), self.n_candidates), unlisted)
 
     def lines(self, query: Ints, candidate: Ints) -> Ints:
@@ -117,23 +113,4 @@ class Lists:
         """Return for each query, bool [n], whether what is among its first k (None: all) is not known."""
         wanted = self.n_candidates if k is None else min(k, self.n_candidates)
         unknown: np.ndarray = ~self.ended & (self.lengths < wanted)
-        return unknown if self.settled is None else unknown & ~self.settled
-
-    def first(self, depth: int) -> Lists:
-        """Return the first `depth` results of each list; ties that reach further are left out as a whole.
-
-        So nothing depends on the order of rows, and as many as all candidates may tie. A list of which
-        something was left out has not ended, and is not settled: no candidate that was found is missed.
-        """
-        above, tied = self.places
-        kept = above + tied <= depth
-        whole = np.bincount(self.query[~kept], minlength=len(self)) == 0
-        return replace(
-            self,
-            query=self.query[kept],
-            candidate=self.candidate[kept],
-            level=self.level[kept],
-            ended=self.ended & whole,
-            score=None if self.score is None else self.score[kept],
-            settled=None if self.settled is None else self.settled & whole,
-        )
+        return unknown

@@ -283,17 +283,15 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate image-sentence"
-    refused = NO_CORRECTION | DECLARED_CLUSTERS
-    one_of = SYSTEMS
+    refused = NEEDS_VECTORS | NO_CORRECTION | DECLARED_CLUSTERS
 
     data: ManifestOptions
-    text_encoders: TextEncoders = ()
-    runs: Runs = ()
+    text_encoders: TextEncoders
     image_encoders: Annotated[
         tuple[str, ...],
         option(
             "Image encoder of the same space as the texts: vectors:PATH, hf:MODEL, st:MODEL … Give one for "
-            "all text encoders, or one for each in the same order; runs need none.",
+            "all text encoders, or one for each in the same order.",
             names=("--image-encoder",),
             metavar="SPEC",
         ),

@@ -8,7 +8,6 @@ from typing import Annotated, Literal, TypeAlias
 from xlingual.requests.presets import Preset
 from xlingual.requests.record import Record, argument, option
 from xlingual.requests.values import (
-    AtLeastZero,
     Natural,
     Positive,
     comma_list,
@@ -212,8 +211,8 @@ TextEncoders: TypeAlias = Annotated[
 Runs: TypeAlias = Annotated[
     tuple[str, ...],
     option(
-        "Search system, given by a file of its results: a TREC run, JSON lines, Parquet, ranx' JSON, or "
-        "answers of _msearch (FILE?ids=IDS). {source}, {target} and {seed} in the file name are replaced; "
+        "Search system, given by a file of its results: a TREC run, JSON lines, Parquet or ranx' "
+        "JSON. {source}, {target} and {seed} in the file name are replaced; "
         "repeat for several. See: xlingual encoders run.",
         names=("--run",),
         metavar="[NAME=]FILE",
@@ -234,7 +233,7 @@ SkipBroken: TypeAlias = Annotated[
 
 
 class Keeping(Record, frozen=True, kw_only=True):
-    """Where vectors are kept, and what they may cost."""
+    """Where vectors are kept."""
 
     heading = "Keeping vectors"
 
@@ -248,14 +247,6 @@ class Keeping(Record, frozen=True, kw_only=True):
         ),
     ] = None
     no_store: Annotated[bool, option("Do not read or write stored vectors.", run=True)] = False
-    max_cost: Annotated[
-        AtLeastZero | None,
-        option(
-            "Refuse api: encoders whose estimated cost exceeds AMOUNT; each needs ?price=.",
-            metavar="AMOUNT",
-            run=True,
-        ),
-    ] = None
 
 
 class ImageEncoding(Record, frozen=True, kw_only=True):

@@ -28,8 +28,8 @@ from xlingual.evaluation.trec import QRELS, folder_of, unfinished
 from xlingual.files import make_folder, refuse_loss
 from xlingual.ragged import members
 
-QUERIES, TARGETS, IDS = "queries.jsonl", "targets.jsonl", "ids.txt"
-_FILES = (QUERIES, TARGETS, IDS, QRELS)
+QUERIES, TARGETS = "queries.jsonl", "targets.jsonl"
+_FILES = (QUERIES, TARGETS, QRELS)
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,10 @@ def _write(
     targets: Sequence[Mapping[str, str]],
     judged: Iterable[tuple[int, int, int]],
 ) -> None:
-    """Write texts, ids in the order of the queries, and the grades of judged pairs, if there are any."""
+    """Write texts, and the grades of judged pairs, if there are any."""
     make_folder(folder)
     for name, texts in ((QUERIES, queries), (TARGETS, targets)):
         _write_lines(folder / name, (json.dumps(text, ensure_ascii=False) for text in texts))
-    _write_lines(folder / IDS, (query["id"] for query in queries))
     lines = [f"{queries[q]['id']} 0 {targets[t]['id']} {grade}" for q, t, grade in judged]
     if lines:
         _write_lines(folder / QRELS, lines)

@@ -19,6 +19,8 @@ from xlingual.embed import batch_identity, embed_roles, fit_texts_for, refuse_fi
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.errors import InputError, warn
+from xlingual.evaluation.run_systems import RunsLike, RunSystem, SystemLike, joined
+from xlingual.evaluation.run_systems import systems as systems_of
 from xlingual.languages import name_of
 from xlingual.ranking import Cpu, Ranker
 from xlingual.requests import sign
@@ -27,8 +29,6 @@ from xlingual.store import StoreLike, open_store
 from xlingual.study.design import Design, StudyPlan, check_plan, make_design
 from xlingual.study.folder import encoded_image, refuse_study_in, title_page, write_images, write_study
 from xlingual.study.records import Study
-from xlingual.systems import ListSystem, RunsLike, SystemLike, joined
-from xlingual.systems import systems as systems_of
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
 from xlingual.workflows.study_lists import (
     NearestTexts,
@@ -169,7 +169,7 @@ def _lists(
     refuse_fitted_rows(made, texts, store=kept, progress=progress)
     lists, signatures = {}, {}
     for name, encoder in built.items():
-        if isinstance(encoder, ListSystem):
+        if isinstance(encoder, RunSystem):
             lists[name] = first_listed(
                 manifest,
                 name,

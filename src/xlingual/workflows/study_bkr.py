@@ -15,10 +15,10 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import ImageModelLike
 from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.run_systems import SystemLike
 from xlingual.ranking import Ranker
 from xlingual.store import StoreLike
 from xlingual.streams import stream
-from xlingual.systems import SystemLike
 
 MEASURE = "R@10"
 

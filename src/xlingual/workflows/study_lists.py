@@ -15,11 +15,11 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import RoleVectors, TextVectors
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.listed import names_of
+from xlingual.evaluation.run_systems import RunSystem, Search
 from xlingual.ragged import members
 from xlingual.ranking import CPU, UNIT, Ranker, one_library_thread, similarity_of, top
 from xlingual.streams import stream
 from xlingual.study.design import Candidate, Listed, StudyQuery
-from xlingual.systems import ListSystem, Search
 
 NO_LABEL = "(none)"  # the stratum of queries whose cell is empty
 
@@ -149,7 +149,7 @@ def nearest(
 def first_listed(
     manifest: Manifest,
     name: str,
-    system: ListSystem,
+    system: RunSystem,
     queries: Ints,
     pool: Ints,
     k: int,

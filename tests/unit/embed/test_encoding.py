@@ -314,21 +314,6 @@ def test_vectors_that_are_not_numbers_are_never_kept(store):
     assert not store.root.exists()
 
 
-def test_costs_are_reported_for_missing_rows_only(store):
-    class Dear(Counting):
-        def estimate(self, batch):
-            if len(batch) > 12:
-                raise InputError("too dear")
-            return f"{len(batch)} cents"
-
-    reports = []
-    embedded(manifest_of("en"), Dear(), store, progress=lambda *step: reports.append(step))
-    assert reports[:2] == [("encoding texts: x: 12 cents", 0, -1), ("encoding texts: x", 0, 12)]
-    embedded(manifest_of("en", "de"), Dear(), store, progress=lambda *step: reports.append(step))
-    with pytest.raises(InputError, match="too dear"):
-        embedded(manifest_of("es", "fr"), Dear(), store)
-
-
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("content", [(), ("text",)])
 def test_cut_texts_are_counted_by_language(store, kept, content):

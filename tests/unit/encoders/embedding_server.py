@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import socket
@@ -65,12 +64,11 @@ class Server:
         rows = []
         for i, text in enumerate(body["input"]):
             found = vector(text, body.get("dimensions", DIM))
-            encoded = base64.b64encode(found.tobytes()).decode()
             rows.append(
                 {
                     "object": "embedding",
                     "index": i,
-                    "embedding": encoded if body["encoding_format"] == "base64" else found.tolist(),
+                    "embedding": found.tolist(),
                 }
             )
         return {"object": "list", "data": rows, "model": "tiny", "usage": {"total_tokens": 1}}

@@ -31,7 +31,7 @@ class Cut(Encoder):
 
     identity = "cut"
     content = ("text",)
-    depends_on_batch = has_estimate = trained_on_images = by_number = True
+    depends_on_batch = is_service = trained_on_images = by_number = True
     has_own_identity = opens_images = False
     fitted_on, languages, piece, space = frozenset({b"x"}), ("en",), 7, "joint"
     compares_by = "dot"
@@ -44,9 +44,6 @@ class Cut(Encoder):
 
     def fit_model(self):
         self.fitted = True
-
-    def estimate(self, batch, /):
-        return "a cent"
 
     def notes(self):
         return ["noted"]
@@ -64,7 +61,7 @@ def test_most_abilities_may_be_left_as_they_are():
     plain.fit_model()
     said = (plain.content, plain.languages, plain.piece, plain.space, plain.trained_on_images)
     assert said == (None,) * 5
-    assert (plain.notes(), plain.estimate(SOME), plain.fitted_on) == ([], "", frozenset())
+    assert (plain.notes(), plain.fitted_on) == ([], frozenset())
     assert plain.has_own_identity and plain.opens_images and not plain.depends_on_batch
 
 
@@ -81,7 +78,7 @@ def test_an_adapter_says_what_its_base_says():
         assert callable(own) if callable(other) else own == other
     with pytest.raises(InputError, match="not these"):
         made.check_languages(["de"])
-    assert (made.estimate(SOME), made.notes()) == ("a cent", ["noted"])
+    assert made.notes() == ["noted"]
     assert made.encode_noting(SOME).vectors.tolist() == [[2, 2], [2, 2]]
     assert not made.by_number  # it hands over a batch
 
@@ -107,13 +104,10 @@ def test_an_object_offers_what_it_has_by_name():
         def encode(self, batch):
             return np.ones((len(batch), 1))
 
-        def estimate(self, batch):
-            return "nothing"
-
     made = adopt(Own())
     assert type(made) is Wrapped and adopt(made) is made
     assert (made.identity, made.content, made.fitted_on) == ("own", ("text",), {b"y"})
-    assert (made.languages, made.has_estimate, made.estimate(SOME)) == (("en",), True, "nothing")
+    assert made.languages == ("en",)
     assert made.notes() == []  # a text is no method
     assert made.workers == 1  # not for users to say
     assert adopt(SimpleNamespace(encode=len, languages={"en": 0})).languages is None

@@ -1,16 +1,13 @@
 import re
 from pathlib import Path
 
-import pytest
-
-from xlingual.encoders import SCHEMES, pixels, token_estimate
-from xlingual.encoders.api_profiles import PROFILES
+from xlingual.encoders import SCHEMES, pixels
 from xlingual.encoders.base import ABILITIES
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
-INDEX, PYTHON, SERVICES, BASELINES = (
+INDEX, PYTHON, BASELINES = (
     (REFERENCE / page).read_text(encoding="utf-8")
-    for page in ("encoders.md", "encoders/python.md", "encoders/services.md", "encoders/baselines.md")
+    for page in ("encoders.md", "encoders/python.md", "encoders/baselines.md")
 )
 
 
@@ -24,24 +21,9 @@ def test_the_page_has_the_weights_of_pixels():
         assert f"| {part} | {weight} |" in BASELINES
 
 
-def test_the_page_has_the_rates_of_tokens():
-    for script, rate in token_estimate.RATES.items():
-        assert f"| {script} | {rate} |" in SERVICES
-
-
 def test_the_page_has_all_that_an_object_may_offer():
     section = PYTHON.partition("| attribute or method |")[2].partition("The object is taken")[0]
     first = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
     others = section.partition("It may also have")[2]
     offered = set(re.findall(r"`(\w+)(?:\(\w*\))?`", others.replace("`Encoder`", "") + "".join(first)))
-    assert offered - {"identity", "name"} == ABILITIES - {"has_own_identity", "has_estimate"}
-
-
-@pytest.mark.parametrize("name", PROFILES)
-def test_the_page_has_a_row_for_every_profile(name):
-    profile = PROFILES[name]
-    address = (profile.base_url or "{base_url}") + profile.path
-    values = [profile.by_role.get(role, "–") for role in ("query", "candidate", None)]
-    role = f"`{profile.role}`: {', '.join(values)}" if profile.role else "–"
-    cells = [f"`{name}`", f"`{address}`", f"`{profile.key_env}`", f"`{profile.key_header}`", role]
-    assert f"| {' | '.join(cells)} | {profile.batch}, {profile.most or '–'} |" in SERVICES
+    assert offered - {"identity", "name"} == ABILITIES - {"has_own_identity", "is_service"}

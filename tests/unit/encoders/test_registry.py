@@ -11,8 +11,8 @@ from xlingual.encoders import Encoder, image_encoder, text_encoders, text_specs
 from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS
 from xlingual.encoders.schemes import SCHEMES
 from xlingual.errors import InputError
+from xlingual.evaluation.run_systems import systems
 from xlingual.records import Numbering, Texts
-from xlingual.systems import systems
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", Path(__file__).parents[3] / "../shared/data"))
 
@@ -46,6 +46,16 @@ def refused(specs, **context):
 
 def test_order_and_names_are_kept():
     assert names("random", "b=random:?dim=3", "a=chargram") == ["random", "b", "a"]
+
+
+@pytest.mark.parametrize("other", [(), ("st:b/model-new",), ("random",)])
+def test_a_name_does_not_depend_on_what_stands_beside_it(other):
+    found = text_specs(["st:a/model-live", *other], languages=["en"])
+    assert next(iter(found)) == "model-live"
+    with pytest.raises(
+        InputError, match="two encoders are named 'model-live': give one of"
+    ):
+        text_specs(["st:a/model-live", "hf:b/model-live"], languages=["en"])
 
 
 def test_every_encoder_follows_the_protocol():
@@ -114,23 +124,6 @@ def test_a_mapping_names_specs_and_objects():
 def test_equal_names_are_refused():
     assert "random-2=random:?dim=3" in refused(["random", "random:?dim=3"])
     assert "named 'a'" in refused(["a=random", "a=chargram"])
-
-
-def test_models_that_would_share_a_name_have_their_own():
-    def named(*specs):
-        return list(text_specs(specs, languages=["en"]))
-
-    assert named("st:org/A", "random") == ["st", "random"]  # as they always were
-    assert named("st:org/A", "random", "st:./our/B-1.5/?dim=8") == ["A", "random", "B-1.5"]
-    assert named("st:A", "hf:A", "st:B") == ["A", "hf", "B"]
-    assert named("st:one/A", "st:two/A") == ["one-A", "two-A"]
-    assert named("python:a.py:embed", "python:a.py:other") == ["embed", "other"]
-    assert named("st=hf:org/A", "st:org/B") == ["st", "B"]
-    assert named("random", "st:org/random", "st:org/B") == ["random", "org-random", "org-B"]
-    assert named(*(f"api:m{i}?key_env=K" for i in range(2))) == ["m0", "m1"]
-    for specs in (("st:A", "st:A?dim=8"), ("random", "random:?dim=3"), ("st=random", "st=chargram")):
-        with pytest.raises(InputError, match="two encoders are named"):
-            named(*specs)
 
 
 def test_nothing_is_refused():

@@ -166,7 +166,7 @@ def test_secrets_in_a_spec_are_not_shown(written, printed):
     "written",
     [
         "random:?dim=8&seed=2",
-        "api:m?base_url=http://localhost:8080/v1&price=0.02",
+        "api:m?base_url=http://localhost:8080/v1&timeout=5",
         "api:m?base_url=https://[::1]:80/v1",
         "vectors:a@b.{lang}.npy",
         "random:::lsa",

@@ -111,19 +111,15 @@ def test_what_the_encoder_below_says_holds(translating):
         depends_on_batch = True
         content = None
 
-        def estimate(self, texts):
-            return f"{len(texts)} texts"
-
         def encode_noting(self, texts):
             return Encoded(self.encode(texts), np.array([False, True]))
 
     encoder = translating(base=Fitted())
     assert encoder.fitted_on == {b"x"} and encoder.depends_on_batch and encoder.content is None
     rows = batch(("de", "rot"), ("en", "a"))
-    assert encoder.estimate(rows) == "2 texts"
     assert encoder.encode_noting(rows).truncated.tolist() == [False, True]
     plain = translating()
-    assert not plain.has_estimate and not plain.depends_on_batch and plain.fitted_on == frozenset()
+    assert not plain.depends_on_batch and plain.fitted_on == frozenset()
     assert plain.encode_noting(rows).truncated.tolist() == [False, False]
 
 

@@ -155,11 +155,10 @@ def test_the_chart_says_which_systems_it_leaves_out(manifest, tmp_path):
     for name, latency in (("fast", 3), ("slow", 80), ("silent", None)):
         (tmp_path / f"{name}.jsonl").write_text(lists(latency), encoding="utf-8")
     runs = {name: tmp_path / f"{name}.jsonl" for name in ("fast", "slow", "silent")}
-    found = xlr(manifest, text_encoders={"mine": Slow(0.5), "hybrid": "rrf:fast+slow"}, runs=runs)
+    found = xlr(manifest, text_encoders={"mine": Slow(0.5)}, runs=runs)
     (section,) = [one for one in page_of(found).sections if one.title == "Cost"]
     assert sorted(section.blocks[-1].notes[1:]) == [
-        "not drawn: hybrid (combined from other systems: not timed)",
         "not drawn: mine (timed by texts, not by queries)",
         "not drawn: silent (no latency in its file: add ?latency=MS)",
     ]
-    assert "not drawn: hybrid" in as_text(page_of(found), "markdown")
+    assert "not drawn: mine" in as_text(page_of(found), "markdown")

@@ -147,14 +147,6 @@ def test_corrections_of_hubs_have_the_questions_of_the_first_part(corrected):
     assert set(aside.values()) == {values["plain"], values["own"]}
 
 
-def test_a_correction_that_cannot_be_used_is_refused(corrected):
-    _, folder, test = corrected
-    own = FittedTransform(folder, Apart(seed=1))
-    fused = {"own": own, "plain": Apart(seed=1), "both": "rrf:own+plain"}
-    with pytest.raises(InputError, match=r"takes their results by cosine.*hubs=plain"):
-        multilingual_pool(test, fused, views="none", store=None)
-
-
 def test_rows_it_was_fitted_or_chosen_on_are_not_evaluated(corrected):
     _, folder, test = corrected
     own = FittedTransform(folder, Apart(seed=1))

@@ -40,18 +40,15 @@ class SearchRun:
     returned: Ints | None = None  # [n] results with repeated ones, where some are repeated
 
     @classmethod
-    def read(
-        cls, path: str | Path, *, order: Order | None = None, ids: str | Path | None = None
-    ) -> SearchRun:
-        """Read a run: TREC, JSON lines, Parquet, ranx' JSON, or answers of Elasticsearch's `_msearch`.
+    def read(cls, path: str | Path, *, order: Order | None = None) -> SearchRun:
+        """Read a run: TREC, JSON lines, Parquet, or ranx' JSON.
 
         `order` says what decides where scores and ranks contradict each other, as in trec_eval "score" where
-        there are scores. `ids` is a file with the query of each answer, a line each, which answers of
-        `_msearch` need. Raises InputError where the file is none of these, or a line of it is broken.
+        there are scores. Raises InputError where the file is none of these, or a line of it is broken.
         """
         from xlingual.data.runs.formats import read_lines
 
-        return cls.of_lines(str(path), read_lines(Path(path), ids), order)
+        return cls.of_lines(str(path), read_lines(Path(path)), order)
 
     @classmethod
     def of(cls, results: Any, source: str = "run") -> SearchRun:  # noqa: ANN401  (of ranx too)
@@ -160,15 +157,6 @@ class SearchRun:
             ended[query[1]] = self.ended[self.query]
             hasher.update(ended.tobytes())
         return hasher.hexdigest()
-
-    @cached_property
-    def score_digest(self) -> str:
-        """Hex hash of the scores, for what is made of them; empty where there are none."""
-        if self.score is None:
-            return ""
-        query, candidate = by_name(self.queries, self.query), by_name(self.candidates, self.candidate)
-        score = self.score[np.lexsort((candidate[1], query[1]))].astype("<f8")
-        return hashlib.blake2b(score.tobytes(), digest_size=16).hexdigest()
 
     def uneven(self, queries: np.ndarray) -> str | None:
         """Return what is odd where most of these queries' lists are equally long and some are longer.

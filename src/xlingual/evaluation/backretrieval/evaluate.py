@@ -44,6 +44,7 @@ from xlingual.evaluation.pair_hubs import PairHubs
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.rankings import Evaluated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
+from xlingual.evaluation.run_systems import RunsLike, joined
 from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import write_trec
 from xlingual.measures import (
@@ -61,7 +62,6 @@ from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
 from xlingual.results.views import BackretrievalViews
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import RunsLike, joined
 
 NAME = "backretrieval"
 SIM = MeanImageSimilarity()

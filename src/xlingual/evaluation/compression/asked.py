@@ -15,12 +15,12 @@ from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.encoders.compressed import QuantizedTexts
 from xlingual.errors import InputError, listed, parameter
+from xlingual.evaluation.compression.vector_lists import reordered
 from xlingual.evaluation.run import Run
 from xlingual.forms import dense
 from xlingual.ranking import TextPool, TextRows, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.records import Texts, digest
-from xlingual.systems.reranker import reordered
 from xlingual.transforms.affine import unit_rows
 from xlingual.transforms.moments import FitData
 

@@ -19,6 +19,7 @@ from xlingual.evaluation.compression.asked import (
     both_pools,
     ordered_again,
 )
+from xlingual.evaluation.compression.vector_lists import vector_lists
 from xlingual.evaluation.crosslingual_retrieval.evaluate import NAME, refuse_small_pools, several_answers
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
 from xlingual.evaluation.pair_run import PairRun, by_pair
@@ -27,7 +28,6 @@ from xlingual.forms import dense
 from xlingual.measures import Recall, as_recall, as_success, parse_rank_measures
 from xlingual.ragged import members
 from xlingual.ranking import rows_of
-from xlingual.ranking.vector_lists import vector_lists
 from xlingual.records import TargetCounts, Texts
 
 

@@ -20,6 +20,7 @@ from xlingual.evaluation.compression.asked import (
     both_pools,
     ordered_again,
 )
+from xlingual.evaluation.compression.vector_lists import vector_lists
 from xlingual.evaluation.multilingual_pool.choice import choose
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, PoolRun
 from xlingual.evaluation.multilingual_pool.language_bias import single_answer_precision
@@ -31,7 +32,6 @@ from xlingual.evaluation.run import Options
 from xlingual.forms import dense
 from xlingual.measures import average_precision
 from xlingual.ranking import rows_of
-from xlingual.ranking.vector_lists import vector_lists
 from xlingual.records import Texts
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -14,7 +14,6 @@ from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
-from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.hubs import HUBS_OF
@@ -26,14 +25,12 @@ from xlingual.evaluation.image_sentence.captions import (
     rows_with_images,
 )
 from xlingual.evaluation.image_sentence.image_hubs import ImageHubs
-from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, direction
 from xlingual.evaluation.image_sentence.rankings import rankings_of
 from xlingual.evaluation.image_sentence.ranks import RankedWay, ranked_pairs
 from xlingual.evaluation.image_sentence.refusals import refuse_other_dimensions, refuse_small_pools
 from xlingual.evaluation.image_sentence.systems import (
     EncoderPair,
-    System,
     baseline_of,
     check_baselines,
     make_systems,
@@ -49,7 +46,6 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import RunsLike, RunSystem, joined
 
 NAME = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
@@ -60,9 +56,8 @@ MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
 @keeping_warnings
 def image_sentence(
     manifest: ManifestLike,
-    text_encoders: EncoderSpecs = (),
+    text_encoders: EncoderSpecs,
     *,
-    runs: RunsLike = (),
     image_encoders: Sequence[EncoderLike] | EncoderLike = (),
     languages: Sequence[str] | None = None,
     fold: int | None = None,
@@ -83,10 +78,8 @@ def image_sentence(
     Args:
         manifest: texts with images; an item may have several texts of a language.
         text_encoders: one spec or encoder, several, or a mapping of names to them. One that has an attribute
-            `languages` is evaluated on these only. A search engine's run (`SearchRun`, run:FILE) among them
-            is evaluated in the directions of which it has results.
-        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
-        image_encoders: one for all, or one for each text encoder in the same order; runs need none.
+            `languages` is evaluated on these only.
+        image_encoders: one for all, or one for each text encoder in the same order.
         languages: of the texts; None: all that a text encoder has.
         fold: the mean over consecutive slices of so many images, each ranked as a separate pool.
         measures: Success@k, RR, RR@k, MedR, or MedR/floor, the median rank as the literature has it. Its
@@ -126,7 +119,7 @@ def image_sentence(
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     run = ImageSentence(manifest, options, fold)
-    run.prepare(joined(text_encoders, runs), image_encoders, languages, named)
+    run.prepare(text_encoders, image_encoders, languages, named)
     return run.results(ranked, named, trec, trec_depth, examples)
 
 
@@ -138,11 +131,10 @@ class ImageSentence(Run):
     def __init__(self, manifest: Manifest, options: Options, fold: int | None) -> None:
         super().__init__(NAME, options)
         self.manifest, self.fold = manifest, fold
-        self.systems: list[System] = []
+        self.systems: list[EncoderPair] = []
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
-        self._shown: ShownImages | None = None  # the images as runs are evaluated on them
 
     def prepare(
         self,
@@ -162,50 +154,21 @@ class ImageSentence(Run):
             )
         for language in wanted:
             manifest.rows_of(language)
-        made = make_systems(manifest, text_specs, image_specs, wanted, named=named)
-        pairs = [system for system in made.values() if isinstance(system, EncoderPair)]
-        if len(pairs) == len(made):
-            wanted = [tag for tag in wanted if any(tag in system.languages for system in pairs)]
-        opens = any(system.images.opens_images for system in pairs)
+        self.systems = make_systems(manifest, text_specs, image_specs, wanted, named=named)
+        wanted = [tag for tag in wanted if any(tag in system.languages for system in self.systems)]
+        opens = any(system.images.opens_images for system in self.systems)
         usable = usable_rows(manifest, wanted) if self.options.skip_broken and opens else None
-        rows = rows_with_images(manifest, opens or not pairs, usable)
+        rows = rows_with_images(manifest, opens, usable)
         self.captions = captions(manifest, rows, wanted, named)
         own = np.concatenate(list(self.captions.values()))
         requested = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
         self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), own))
         self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[own]))]
-        for system in pairs:
+        for system in self.systems:
             evaluated = manifest.texts(self.rows_of(system))
             self.fit({system.name: system.texts}, evaluated, queries=queries_for(manifest))
             self.image_identities[system.name] = self.identity(system.images)
-        self.fit({name: one for name, one in made.items() if isinstance(one, RunSystem)})
-        self.by_name = {name: self.by_name[name] for name in made}
-        self._first = next(iter(pairs), None)
-        for name, one in made.items():
-            self.systems.append(self.searches.covered(name, one) if isinstance(one, RunSystem) else one)
         check_baselines(baselines, self.systems)
-        covered = {language for system in self.systems for language in system.languages}
-        if named and (missing := [language for language in wanted if language not in covered]):
-            raise InputError(
-                f"no system has results in {missing[0]!r}: choose other languages "
-                f"({parameter('languages', sorted(covered))})"
-            )
-        self.captions = {tag: rows for tag, rows in self.captions.items() if tag in covered}
-
-    @cached_property
-    def searches(self) -> Searches:
-        """The searches that runs answer."""
-        return Searches(self.manifest, self.shown(), self.captions)
-
-    def shown(self) -> ShownImages:
-        """Return the images as runs are evaluated on them: those of the first image encoder, if any."""
-        if self._shown is None and self._first is not None:
-            self._shown = self.images_of(self._first)[1]
-        elif self._shown is None:
-            with self.stage("pictures: read", "reading images"):
-                code = distinct_images(self.manifest, self.shown_rows)
-            self._shown = ShownImages.of(self.manifest, code)
-        return self._shown
 
     def rows_of(self, system: EncoderPair) -> Ints:
         """Return the captions that a system encodes, in the order of the manifest."""
@@ -231,13 +194,18 @@ class ImageSentence(Run):
         row_clusters: list[Ints] = []
         hubs = ImageHubs(self.manifest, examples)
         for system in self.systems:
-            shown, rank = self._ranker_of(system, measures)
+            images, shown = self.images_of(system)
+            texts = self.encode(system.name, partial(self._texts, system))
+            refuse_other_dimensions(system, texts, images)
             row_clusters.append(shown.row_cluster)
             for language in (tag for tag in self.captions if tag in system.languages):
                 slices = shown.slices(self.manifest, self.captions[language], self.fold, language)
                 refuse_small_pools(slices, measures, language)
-                ranked = [rank(language, one, 0 if place else HUBS_OF) for place, one in enumerate(slices)]
-                for subject in (one for one in both_ways(language) if one in system.subjects):
+                ranked = [
+                    self._ranked(system, texts, images, language, one, 0 if place else HUBS_OF)
+                    for place, one in enumerate(slices)
+                ]
+                for subject in both_ways(language):
                     counts, places = [ways[subject].counts for ways in ranked], ranked[0][subject].places
                     found = direction(subject, shown, slices, counts)
                     signatures = {measure: self._signature(system, found, measure) for measure in measures}
@@ -253,37 +221,11 @@ class ImageSentence(Run):
                 write_trec(results, trec, depth)
         return self.finished(results)
 
-    def _ranker_of(
-        self, system: System, measures: Sequence[RankMeasure]
-    ) -> tuple[ShownImages, Callable[[str, Slice, int], dict[Subject, RankedWay]]]:
-        """Return the images of a system, and what gives its ranks in each direction of a slice.
-
-        The last argument says how many first places are kept.
-        """
-        if isinstance(system, ListedSystem):
-            return self.shown(), partial(self._listed, system, measures)
-        images, shown = self.images_of(system)
-        texts = self.encode(system.name, partial(self._texts, system))
-        refuse_other_dimensions(system, texts, images)
-        return shown, partial(self._ranked, system, texts, images)
-
-    def _listed(
-        self, system: ListedSystem, measures: Sequence[RankMeasure], language: str, one: Slice, _: int
-    ) -> dict[Subject, RankedWay]:
-        """Return the ranks of a run in those directions of a language that it has."""
-        with self.stage("rank"):
-            found = self.searches.counts(system, measures, language, one)
-            self.unanswered.update(self.searches.unanswered)
-            return found
-
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of a system both ways for each language; raise InputError for slices."""
         if self.fold is not None:
             raise InputError(f"lists are of one ranking, and {parameter('fold')} makes several: leave it out")
         system = next(one for one in self.systems if one.name == encoder)
-        if isinstance(system, ListedSystem):
-            yield from self.searches.rankings(system)
-            return
         images, shown = self.images_of(system)
         self.few.check(f"image encoder {system.image_name!r}", images.pool.vectors.raw)
         texts = self.encode_again(encoder, partial(self._texts, system))
@@ -297,7 +239,7 @@ class ImageSentence(Run):
         """Free the vectors of images."""
         self._images.clear()
 
-    def _signature(self, system: System, direction: Direction, measure: RankMeasure) -> str:
+    def _signature(self, system: EncoderPair, direction: Direction, measure: RankMeasure) -> str:
         conditions = {
             "source": direction.subject.source,
             "target": direction.subject.target,
@@ -306,9 +248,6 @@ class ImageSentence(Run):
             **images_of_rows(self.manifest),
             "candidates": str(direction.pool),
         }
-        if isinstance(system, ListedSystem):
-            own = self.system(system.name, direction.subject.place)
-            return self.signature(conditions, measure.name, **own)
         images = self.image_identities[system.name]
         encoder = self.identities[system.name]
         return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)

@@ -14,9 +14,8 @@ from xlingual.data.manifest import Manifest
 from xlingual.errors import listed
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, both_ways
-from xlingual.evaluation.image_sentence.listed import ListedSystem
 from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
-from xlingual.evaluation.image_sentence.systems import System
+from xlingual.evaluation.image_sentence.systems import EncoderPair
 from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
 from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.rankings import IMAGE
@@ -100,7 +99,7 @@ class ImageNumbers:
         self,
         task: str,
         measures: Sequence[RankMeasure],
-        systems: Sequence[System],
+        systems: Sequence[EncoderPair],
         baselines: Mapping[str, str | None],
     ) -> None:
         self.measures, self.systems, self.baselines = measures, systems, baselines
@@ -108,11 +107,6 @@ class ImageNumbers:
         self.found: dict[tuple[str, Subject], Direction] = {}
         own = {one.name: [tag for tag in self.languages if tag in one.languages] for one in systems}
         most = set().union(*own.values())
-        one_way = {
-            one.name: f"over {listed(map(_arrow, one.subjects), 20)} only: the run answers no other queries"
-            for one in systems
-            if isinstance(one, ListedSystem) and len(one.subjects) < 2 * len(most)
-        }
         self.numbers = Numbers(
             task,
             measures,
@@ -122,8 +116,7 @@ class ImageNumbers:
                 name: f"over {listed(languages, 20)} only: the encoder is for no other"
                 for name, languages in own.items()
                 if len(languages) < len(most)
-            }
-            | one_way,
+            },
             compared=len(self.languages),
             same_queries=self.same_queries,
         )
@@ -190,8 +183,6 @@ class ImageNumbers:
                 continue
             others = [one.name for one in self.systems if language in one.languages and one.name != baseline]
             for name, subject in product(others, both_ways(language)):
-                if not {(name, subject), (baseline, subject)} <= self.found.keys():
-                    continue
                 against = self._against(measure, name, baseline, subject)
                 number = self.numbers[name, measure.name, subject]
                 self.numbers[name, measure.name, subject] = replace(
@@ -232,11 +223,7 @@ class ImageNumbers:
 
     def _sums_in(self, language: str) -> dict[str, BoardLine]:
         """Return the sum of recalls of each system that has a language, compared with its baseline."""
-        own = {
-            one.name: self._sum(one.name, language)
-            for one in self.systems
-            if set(both_ways(language)) <= set(one.subjects)
-        }
+        own = {one.name: self._sum(one.name, language) for one in self.systems if language in one.languages}
         baseline, lines = self.baselines[language], {}
         for name, (summed, chance) in own.items():
             views = None
@@ -259,10 +246,6 @@ class ImageNumbers:
 def _views(scores: Sequence[Score], hubs: HubCounts | None) -> ImageSentenceViews | None:
     folds = [one.value for one in scores] if len(scores) > 1 else None
     return None if folds is None and hubs is None else ImageSentenceViews(folds=folds, hubs=hubs)
-
-
-def _arrow(subject: Subject) -> str:
-    return f"{subject.source} → {subject.target}"
 
 
 def _median_interval(measure: MedianRank, one: Direction, other: Direction) -> Interval:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import cast
 
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed import fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter
-from xlingual.evaluation.image_sentence.captions import both_ways
-from xlingual.evaluation.image_sentence.listed import ListedSystem
-from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.run import EncoderSpecs
-from xlingual.systems import ListSystem, RunSystem, systems
 
 
 @dataclass(frozen=True)
@@ -28,14 +24,6 @@ class EncoderPair:
     images: Encoder
     languages: tuple[str, ...]
 
-    @property
-    def subjects(self) -> tuple[Subject, ...]:
-        """Both directions of each language."""
-        return tuple(subject for language in self.languages for subject in both_ways(language))
-
-
-System: TypeAlias = EncoderPair | ListedSystem
-
 
 def make_systems(
     manifest: Manifest,
@@ -44,32 +32,21 @@ def make_systems(
     languages: Sequence[str],
     *,
     named: bool,
-) -> dict[str, EncoderPair | RunSystem]:
-    """Return the systems: text and image encoders paired in order, or one image encoder for all; and runs.
+) -> list[EncoderPair]:
+    """Return the systems: text and image encoders paired in order, or one image encoder for all.
 
     Each pair is evaluated on those of the languages that its text encoder has. Raises InputError where the
     numbers of encoders differ, where two encoders are of different models, and for a language that none has.
     """
-    made = systems(text_specs, languages=languages, fit_texts=fit_texts_for(manifest))
-    runs = {name: _as_run(name, one) for name, one in made.items() if isinstance(one, ListSystem)}
-    texts = {name: one for name, one in made.items() if isinstance(one, Encoder)}
-    pairs = _pairs(texts, image_specs, languages) if texts else []
+    texts = encoders.text_encoders(text_specs, languages=languages, fit_texts=fit_texts_for(manifest))
+    pairs = _pairs(texts, image_specs, languages)
     known = {language for system in pairs for language in system.languages}
-    if named and not runs and (missing := [language for language in languages if language not in known]):
+    if named and (missing := [language for language in languages if language not in known]):
         raise InputError(
             f"no text encoder has {missing[0]!r}: choose other languages ({parameter('languages')}), or add "
             "an encoder for it"
         )
-    return {name: runs[name] if name in runs else pairs[list(texts).index(name)] for name in made}
-
-
-def _as_run(name: str, one: ListSystem) -> RunSystem:
-    if not isinstance(one, RunSystem):
-        raise InputError(
-            f"system {name!r} searches texts, and here images are searched: give the run of an engine that "
-            "searches images (run:FILE), or leave it out"
-        )
-    return one
+    return pairs
 
 
 def _pairs(
@@ -124,7 +101,7 @@ def _refuse_other_space(system: EncoderPair) -> None:
         )
 
 
-def check_baselines(baselines: Sequence[str], systems: Sequence[System]) -> None:
+def check_baselines(baselines: Sequence[str], systems: Sequence[EncoderPair]) -> None:
     """Raise InputError for a baseline that is no system, or that leaves nothing to compare."""
     names = [system.name for system in systems]
     for name in baselines:
@@ -139,7 +116,7 @@ def check_baselines(baselines: Sequence[str], systems: Sequence[System]) -> None
         )
 
 
-def baseline_of(language: str, baselines: Sequence[str], systems: Sequence[System]) -> str | None:
+def baseline_of(language: str, baselines: Sequence[str], systems: Sequence[EncoderPair]) -> str | None:
     """Return the baseline of a language: the first one named that has it."""
     has = {system.name for system in systems if language in system.languages}
     return next((name for name in baselines if name in has), None)

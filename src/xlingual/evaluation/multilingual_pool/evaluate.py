@@ -27,9 +27,9 @@ from xlingual.evaluation.multilingual_pool.texts import PoolTables
 from xlingual.evaluation.multilingual_pool.trec import warn_of_size
 from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, near_questions
 from xlingual.evaluation.neighbours import KEPT
-from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
+from xlingual.evaluation.run_systems import RunsLike, RunSystem, joined, systems
 from xlingual.evaluation.trec import check_depth, unfinished, write_ranking
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
 from xlingual.ranking import Offsets, Ranker
@@ -38,7 +38,6 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import ListSystem, RunsLike, Search, joined, systems
 
 NAME = "multilingual-pool"
 _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
@@ -200,15 +199,14 @@ class PoolRun(Run):
         """Return the results of all encoders, and write their rankings where they are wanted."""
         self.near = self._near_duplicates()
         cluster = (self.near.clusters or self.pool.questions).cluster
-        if any(isinstance(one, ListSystem) for one in self.by_name.values()):
+        if any(isinstance(one, RunSystem) for one in self.by_name.values()):
             self.choice = self.choice.beside_lists()
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
         tables = PoolTables(self.pool, examples, numbers.viewed, numbers.subject)
         own = self.choice.policy == "prefer-own"
         kept = KeptOfQuestions(NAME, self.pool, numbers.subject, own=own) if neighbours else None
-        parts = self._parts(self.encode)
-        for name, encoded in parts.each():
-            given = self._lists(name, parts, measures) if encoded is None else encoded
+        for name in self.by_name:
+            given = self._of_system(name, self.encode, measures)
             choice, ranked_pool = self._ranked(name, given, cluster, 0 if kept is None else KEPT)
             if kept is not None:
                 kept.add(name, given, ranked_pool)
@@ -228,15 +226,14 @@ class PoolRun(Run):
         results.evaluated = Evaluated(self.pool, self.rankings)
         return self.finished(results)
 
-    def _parts(self, encode: Callable[..., PoolVectors]) -> Parts[PoolVectors, Search]:
-        text = self.choice.candidate_text
-        return pool_parts(self, self.pool, text, lambda name: encode(name, self.embedded))
-
-    def _lists(
-        self, name: str, parts: Parts[PoolVectors, Search], measures: Sequence[PoolMeasure] = ()
-    ) -> Lists:
-        """Return the lists of a search system, long enough for the measures."""
-        lists = parts.whole(name, search_of(self.pool, self.options.seed))
+    def _of_system(
+        self, name: str, encode: Callable[..., PoolVectors], measures: Sequence[PoolMeasure] = ()
+    ) -> PoolVectors | Lists:
+        """Return the vectors of an encoder, or the lists of a run, long enough for the measures."""
+        system = self.by_name[name]
+        if not isinstance(system, RunSystem):
+            return encode(name, self.embedded)
+        lists = system.lists(search_of(self.pool, self.options.seed))
         self.count_unanswered(name, ALL, POOL, self.options.seed, lists)
         check_reach(lists, measures, repr(name), "nDCG")
         return lists
@@ -269,9 +266,7 @@ class PoolRun(Run):
 
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of an encoder."""
-        parts = self._parts(self.encode_again)
-        vectors = parts.of(encoder)
-        yield self._ranking(encoder, self._lists(encoder, parts) if vectors is None else vectors)
+        yield self._ranking(encoder, self._of_system(encoder, self.encode_again))
 
     def _ranking(self, name: str, given: PoolVectors | Lists, offsets: Offsets | None = None) -> Ranking:
         grades = self.choice.grades.of(self.pool)
@@ -285,7 +280,7 @@ class PoolRun(Run):
             return near_questions(self.pool.questions, self.options.cluster)
 
 
-def refuse_without_role(made: Mapping[str, Encoder | ListSystem]) -> None:
+def refuse_without_role(made: Mapping[str, Encoder | RunSystem]) -> None:
     """Refuse files of vectors that do not separate questions from candidates.
 
     With as many questions as candidates the mistake would pass unseen.
@@ -294,6 +289,5 @@ def refuse_without_role(made: Mapping[str, Encoder | ListSystem]) -> None:
         if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
             raise InputError(
                 f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for "
-                "questions or candidates: give each a file"
-                f"{'.' + there if (there := encoder.patterns_there()) else _AS_IN}"
+                f"questions or candidates: give each a file{_AS_IN}"
             )

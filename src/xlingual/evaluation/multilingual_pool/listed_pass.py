@@ -1,19 +1,20 @@
-"""What a pass leaves, from the lists of a search system in place of vectors and their similarity."""
+"""What a pass leaves, from the lists of a run in place of vectors and their similarity."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.data.names import Names
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.evaluation.multilingual_pool.one_pass import Columns, Heads, PassCounts, PoolCounts
+from xlingual.evaluation.run_systems import Search
 from xlingual.ranking.listed import Lists
-from xlingual.systems import Names, Search
 
 
 def search_of(pool: MultilingualPool, seed: int) -> Search:
-    """Return what systems are asked: all questions of the pool among all its candidates."""
+    """Return what runs are asked: all questions of the pool among all its candidates."""
     return Search(
         _names(pool, pool.questions),
         _names(pool, pool.candidates),
@@ -41,8 +42,6 @@ def listed_pass(
     line = lists.lines(question, candidate)
     unlisted = line < 0
     missed = unlisted & lists.ended[question]
-    if lists.settled is not None:  # all that those lists lack is known to tie
-        unlisted &= ~lists.settled[question]
     above, tied = _by_language(pool, lists, line, missed)
     counts = PoolCounts(
         languages=pool.languages,

@@ -104,7 +104,6 @@ def by_language(lists: Lists, judgements: Judgements) -> dict[int, Lists]:
             lists.level[kept],
             lists.ended[asked],
             int(own.sum()),
-            settled=None if lists.settled is None else lists.settled[asked],
         )
     return found
 
@@ -117,14 +116,13 @@ def _of_lists(lists: Lists, query: Ints, line: Ints, grade: Ints) -> JudgedCount
 
 
 def _with_the_rest_missed(lists: Lists, line: Ints, whole: JudgedCounts) -> JudgedCounts:
-    """Return the counts as if all lists had ended of which it is not known that what they lack ties."""
-    ended = np.ones_like(lists.ended) if lists.settled is None else lists.ended | ~lists.settled
-    missed = (line < 0) & ended[whole.query]
+    """Return the counts as if all lists had ended."""
+    missed = line < 0
     return replace(
         whole,
         above=np.where(missed, lists.n_candidates, whole.above),
         tied=np.where(missed, 1, whole.tied),
-        listed=np.where(ended, lists.lengths, whole.pool),
+        listed=lists.lengths,
     )
 
 

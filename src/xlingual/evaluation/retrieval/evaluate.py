@@ -16,6 +16,7 @@ from xlingual.evaluation.retrieval.judgements import (
 )
 from xlingual.evaluation.retrieval.retrieval_run import RetrievalRun
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
+from xlingual.evaluation.run_systems import RunsLike, joined
 from xlingual.evaluation.trec import check_depth, write_trec
 from xlingual.measures import Measure, parse_retrieval_measures
 from xlingual.ranking import Ranker
@@ -23,7 +24,6 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import RetrievalRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import RunsLike, joined
 
 
 @answers(RetrievalRequest)

@@ -22,10 +22,10 @@ from xlingual.evaluation.retrieval.counted import counted_lists
 from xlingual.evaluation.retrieval.judgements import EXPECTED, TREC, Judgements, check_ties
 from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
 from xlingual.evaluation.run import Options, Progress, Run, keeping_warnings
+from xlingual.evaluation.run_systems import RunsLike, RunSystem, Search, joined, systems
 from xlingual.measures import Bpref, Measure, RetrievalMeasure, parse_retrieval_measures
 from xlingual.measures.rank import DepthShare
 from xlingual.results import Results
-from xlingual.systems import RunsLike, RunSystem, Search, joined, systems
 
 if TYPE_CHECKING:
     import pyarrow as pa

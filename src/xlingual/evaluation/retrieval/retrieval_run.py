@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
 
-from xlingual.data.names import escaped
+from xlingual.data.names import Names, escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.runs.order import places_of_names
 from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
@@ -20,19 +20,18 @@ from xlingual.evaluation.multilingual_pool.lists import described, first_places
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import members_of
 from xlingual.evaluation.numbers import Subject
-from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
 from xlingual.evaluation.retrieval.judgements import EXPECTED, TREC, Judgements, judgements_of
 from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
-from xlingual.evaluation.retrieval.trec_order import above_by_name, best_by_float32, without_ties
+from xlingual.evaluation.retrieval.trec_order import above_by_name, best_by_float32
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
+from xlingual.evaluation.run_systems import RunSystem, Search, systems
 from xlingual.measures import Bpref, RetrievalMeasure
 from xlingual.measures.hubness import Places
 from xlingual.ranking import rows_of, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.results import Results
-from xlingual.systems import Names, RunSystem, Search, systems
 
 NAME = "retrieval"
 
@@ -74,11 +73,11 @@ class RetrievalRun(Run):
         text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
         numbers = RetrievalNumbers(self, judgements, measures, self.ties, text)
         table = HubTable(NAME, self.examples)
-        parts = self._parts(self.encode)
-        for name, vectors in parts.each():
-            if vectors is None:
-                found, places = self._listed(name, parts, judgements, measures)
+        for name, system in self.by_name.items():
+            if isinstance(system, RunSystem):
+                found, places = self._listed(name, system, judgements, measures)
             else:
+                vectors = self.encode(name, self.embedded)
                 with self.stage("texts: rank"):
                     found, places = self._counted(name, vectors, judgements)
             numbers.add(name, found, None if places is None else self._hubs(name, places, judgements, table))
@@ -92,19 +91,15 @@ class RetrievalRun(Run):
         """Return the vectors of queries and candidates."""
         return embed_pool(self.pool, name, encoder, self.candidate_text, **self.embedding(), any_form=True)
 
-    def _parts(self, encode: Callable[..., PoolVectors]) -> Parts[PoolVectors, Search]:
-        """Return the systems one after another; some are made of others."""
-        return pool_parts(self, self.pool, self.candidate_text, lambda name: encode(name, self.embedded))
-
     def _listed(
         self,
         name: str,
-        parts: Parts[PoolVectors, Search],
+        system: RunSystem,
         judgements: Judgements,
         measures: Sequence[RetrievalMeasure],
     ) -> tuple[Counted, Places | None]:
         with self.stage("systems: rank", f"ranking candidates: {name}"):
-            lists = self._lists(name, parts)
+            lists = self._lists(name, system)
             if self.ties == EXPECTED:
                 reaching = [one for one in measures if not isinstance(one, Bpref)]
                 check_reach(lists, reaching, repr(name), "nDCG")
@@ -112,16 +107,15 @@ class RetrievalRun(Run):
             places = listed_places(lists, min(HUBS_OF, judgements.m)) if known else None
             return counted_lists(judgements, lists), places
 
-    def _lists(self, name: str, parts: Parts[PoolVectors, Search]) -> Lists:
+    def _lists(self, name: str, system: RunSystem) -> Lists:
         queries, candidates = self._names
         rows = np.arange(len(queries)), np.arange(len(candidates))
         search = Search(queries, candidates, *rows, ALL, POOL, 0, called="the pool", ties=self.ties)
-        lists = parts.whole(name, search)
+        lists = system.lists(search)
         self.count_unanswered(name, ALL, POOL, 0, lists)
         if self.ties == EXPECTED:
             return lists
-        by_score = not isinstance(self.by_name[name], RunSystem)
-        return without_ties(lists, self._candidate_names, by_score=by_score)
+        return replace(lists, score=None)  # it is in the order of trec_eval already
 
     def _counted(
         self, name: str, vectors: PoolVectors, judgements: Judgements
@@ -181,11 +175,11 @@ class RetrievalRun(Run):
             relevant=(question[right], candidate[right]),
             judged=(question, candidate, grade),
         )
-        parts = self._parts(self.encode_again)
-        vectors = parts.of(name)
-        if vectors is None:
-            yield replace(ranking, given=self._lists(name, parts))
+        system = self.by_name[name]
+        if isinstance(system, RunSystem):
+            yield replace(ranking, given=self._lists(name, system))
             return
+        vectors = self.encode_again(name, self.embedded)
         questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
         in_order = partial(best_by_float32, questions, candidates, self._places_of_names)
         yield replace(

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.runs.order import as_float32, trec_order
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
 from xlingual.ranking import UNIT, TextPool, TextRows, TextSimilarity, similarity_of
-from xlingual.ranking.listed import Lists
 from xlingual.ranking.scan import TILE_BYTES
 
 _AT_ONCE = 1 << 22  # scores compared at a time
-
-
-def without_ties(lists: Lists, names: Sequence[str], *, by_score: bool) -> Lists:
-    """Return lists with results that tie in the order of names; what they lack is missed.
-
-    `by_score`: scores that are equal as float32 tie, where there are scores; else what ties already does.
-    """
-    value = as_float32(lists.score) if by_score and lists.score is not None else -lists.level
-    order = trec_order(lists.query, value, lists.candidate, names)
-    none = np.ones(len(lists), dtype=bool)
-    alone = np.arange(len(order)) - lists.start[lists.query]
-    return Lists(lists.query, lists.candidate[order], alone, none, lists.n_candidates)
 
 
 def above_by_name(

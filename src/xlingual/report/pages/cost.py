@@ -98,8 +98,6 @@ def _not_drawn(
             reason = "timed by queries, not by texts"
         elif scheme == "run":
             reason = "no latency in its file: add ?latency=MS"
-        elif scheme in ("rrf", "sum", "cross-encoder"):
-            reason = "combined from other systems: not timed"
         elif "latency" in across:
             reason = "timed by texts, not by queries"
         else:

@@ -8,9 +8,9 @@ from typing import Any
 
 from xlingual.encoders.registry import entries
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.evaluation.run_systems import joined
 from xlingual.requests import Request, checked, made, values
 from xlingual.requests.comparing import CompareRequest, GateRequest
-from xlingual.systems import joined
 from xlingual.workflows.suites.step import Step
 from xlingual.workflows.suites.tables import named_tables, words
 

@@ -20,12 +20,12 @@ from xlingual.embed.encoding import is_kept, row_keys
 from xlingual.encoders import Encoder, image_encoder
 from xlingual.encoders.base import Stacked, Wrapped
 from xlingual.errors import InputError, XlingualError
+from xlingual.evaluation.run_systems import RunSystem, systems
+from xlingual.evaluation.run_systems import joined as with_runs
 from xlingual.records import Images, Texts
 from xlingual.requests import values
 from xlingual.results import Results
 from xlingual.store import Store
-from xlingual.systems import ListSystem, systems
-from xlingual.systems import joined as with_runs
 from xlingual.workflows.suites import times
 from xlingual.workflows.suites.reading import Suite
 from xlingual.workflows.suites.step import Step
@@ -41,7 +41,6 @@ class Encoding:
     missing: int  # texts or images that are not in the store yet
     known: int
     seconds: float | None  # None: the encoder's speed is not known
-    cost: str = ""  # of a service: tokens, requests and, with a price, money
     problem: str = ""  # why nothing more is known
 
 
@@ -131,7 +130,7 @@ class Estimator:
         """Return what an encoder has to encode of a batch, without loading it."""
         if isinstance(encoder, Exception):
             return Encoding(name, len(batch), 0, None, problem=str(encoder))
-        if isinstance(encoder, ListSystem):
+        if isinstance(encoder, RunSystem):
             return Encoding(name, 0, 0, 0.0)
         while isinstance(encoder, Stacked):
             encoder = encoder.base
@@ -161,14 +160,8 @@ class Estimator:
             if not there and key not in planned
         ]
         planned.update(key for key, _ in missing)
-        cost = ""
-        if missing and encoder.has_estimate:
-            try:
-                cost = str(encoder.estimate(batch.take(np.array([row for _, row in missing]))))
-            except InputError as error:  # more than it may cost
-                cost = str(error)
         took = self._time(name, len(missing), encoder.fitted_on)
-        return Encoding(name, len(missing), len(rows) - len(missing), took, cost)
+        return Encoding(name, len(missing), len(rows) - len(missing), took)
 
     def _time(self, name: str, count: int, fitted: Collection[bytes] = ()) -> float | None:
         """Return the seconds in which an encoder encodes, None where its speed is not known."""
@@ -244,7 +237,7 @@ def _systems(asked: Mapping[str, Any], data: Any) -> dict[str, Any]:  # noqa: AN
     own = isinstance(data, Manifest | MultilingualPool)
     languages: Any = data.languages if own else (asked.get("language"),)
     fit = fit_texts_for(data) if isinstance(data, Manifest) else load_fit_texts
-    found: dict[str, Encoder | ListSystem | Exception] = {}
+    found: dict[str, Encoder | RunSystem | Exception] = {}
     runs = asked.get("runs", ())
     for one in asked["text_encoders"]:
         try:

@@ -87,7 +87,7 @@ def _of_model(spec: str) -> dict[str, str]:
     found: dict[str, str] = {}
     home = os.environ.get("HF_HOME") or os.path.join(os.path.expanduser("~"), ".cache", "huggingface")
     hub = Path(os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub"))
-    for scheme, name in re.findall(r"(?:^|[:=])(st|hf|cross-encoder|python):([^?:]+)", spec):
+    for scheme, name in re.findall(r"(?:^|[:=])(st|hf|python):([^?:]+)", spec):
         if scheme == "python":
             with suppress(ImportError, ValueError):
                 place = find_spec(name)

@@ -1,4 +1,4 @@
-"""The latency of queries: a column of JSON lines and Parquet, `took` of `_msearch`, or an option."""
+"""The latency of queries: a column of JSON lines and Parquet, or an option."""
 
 import json
 
@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from xlingual import InputError, SearchRun
-from xlingual.systems import RunSystem, systems
+from xlingual.evaluation.run_systems import RunSystem, systems
 
 LINES = [
     {"query_id": "a", "candidate_id": "x", "score": 2, "latency_ms": 12.5},
@@ -42,16 +42,6 @@ def test_objects_of_queries(tmp_path):
         {"query_id": "b", "took": 40, "results": [{"id": "x", "score": 1}]},
     ]
     assert SearchRun.read(written(tmp_path / "run.jsonl", rows)).latency == KNOWN
-
-
-def test_answers_also_of_queries_without_results(tmp_path):
-    hits = {"hits": {"hits": [{"_id": "x", "_score": 1.0}]}}
-    responses = [{"took": 3, **hits}, {"took": 5, "hits": {"hits": []}}, {"error": {}, "status": 400}]
-    (tmp_path / "run.json").write_text(json.dumps({"took": 9, "responses": responses}), encoding="utf-8")
-    (tmp_path / "ids").write_text("a\nb\nc", encoding="utf-8")
-    with pytest.warns(match="1 of 3 responses are errors"):
-        found = SearchRun.read(tmp_path / "run.json", ids=tmp_path / "ids")
-    assert found.latency == {"a": 3.0, "b": 5.0}
 
 
 @pytest.mark.parametrize("value", [-1, "fast"])

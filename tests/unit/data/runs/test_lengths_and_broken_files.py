@@ -90,33 +90,6 @@ def test_json_that_is_nested_too_deep_is_refused(tmp_path):
         SearchRun.read(path)
 
 
-@pytest.mark.parametrize(
-    ("hit", "match"),
-    [
-        ({"_id": "d", "_score": "high"}, "'high' stands for a score"),
-        ({"_id": "d", "_score": {}}, "expected a number"),
-        ({"_score": 1}, "a hit of query 'a' has no _id"),
-        ("d", "holds no results"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-def test_broken_hits_are_refused(tmp_path, hit, match):
-    path, ids = tmp_path / "a.json", tmp_path / "ids.txt"
-    path.write_text(json.dumps({"responses": [{"hits": {"hits": [hit]}}]}))
-    ids.write_text("a\n")
-    with pytest.raises(InputError, match=match):
-        SearchRun.read(path, ids=ids)
-
-
-def test_an_id_that_two_answers_have_is_refused(tmp_path):
-    path, ids = tmp_path / "a.json", tmp_path / "ids.txt"
-    answers = [{"hits": {"hits": [{"_id": name, "_score": 1}]}} for name in "de"]
-    path.write_text(json.dumps({"responses": answers}))
-    ids.write_text("a\na\n")
-    with pytest.raises(InputError, match="'a' is there twice"):
-        SearchRun.read(path, ids=ids)
-
-
 def test_two_lists_of_one_query_are_refused(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(json.dumps({"query_id": "a", "results": [own]}) for own in "de"))

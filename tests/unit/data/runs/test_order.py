@@ -1,4 +1,4 @@
-"""The order of trec_eval: written once, used for runs and for lists of other systems."""
+"""The order of trec_eval, of runs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pytest
 
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.order import places_of_names, trec_order
-from xlingual.evaluation.retrieval.trec_order import without_ties
-from xlingual.ranking.listed import Lists
 
 NAMES = ["d10", "d9", "é", "a", "Z"]
 
@@ -22,7 +20,7 @@ def drawn(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_sorting_by_float32_and_name_for_runs_and_lists(seed):
+def test_it_is_sorting_by_float32_and_name_for_runs(seed):
     rows = drawn(seed)
     naive: dict[int, list[str]] = {}
     for query in sorted({query for query, *_ in rows}):
@@ -33,14 +31,6 @@ def test_it_is_sorting_by_float32_and_name_for_runs_and_lists(seed):
         results.setdefault(f"q{query}", {})[NAMES[candidate]] = -minus
     run = SearchRun.of(results).in_trec_order()
     assert [run.candidates[c] for c in run.candidate] == [name for own in naive.values() for name in own]
-    query, minus, candidate = (np.array(column) for column in zip(*rows, strict=True))
-    level = np.arange(len(rows))  # no result ties but by its score
-    lists = Lists(query, candidate, level, np.zeros(3, dtype=bool), len(NAMES), -minus)
-    found = without_ties(lists, NAMES, by_score=True)
-    assert [NAMES[c] for c in found.candidate] == [name for own in naive.values() for name in own]
-    assert [NAMES[c] for c in without_ties(lists, NAMES, by_score=False).candidate] == [
-        NAMES[c] for c in candidate
-    ]
 
 
 def test_lines_that_are_in_no_order_are_sorted_too():

@@ -96,7 +96,7 @@ def test_the_digest_has_no_order_of_lines_and_no_format(tmp_path):
     for number, order in enumerate(permutations(lines)):
         (tmp_path / f"{number}.trec").write_text("".join(order))
         runs.append(SearchRun.read(tmp_path / f"{number}.trec"))
-    assert len({(run.digest, run.score_digest) for run in runs}) == 1
+    assert len({run.digest for run in runs}) == 1
     others = [
         {"b": {"d3": 2.0, "d1": 2.0, "d2": 0.5}, "a": {"d9": -1.0}},  # another order
         {"a": {"d3": 2.0, "d1": 0.5, "d2": 2.0}, "b": {"d9": -1.0}},  # of other queries
@@ -104,7 +104,7 @@ def test_the_digest_has_no_order_of_lines_and_no_format(tmp_path):
     ]
     assert len({run.digest for run in [runs[0], *map(SearchRun.of, others)]}) == 4
     swapped = SearchRun.of({"a": {"x": 2.0, "y": 1.0}}), SearchRun.of({"a": {"x": 3.0, "y": 1.0}})
-    assert swapped[0].digest == swapped[1].digest and swapped[0].score_digest != swapped[1].score_digest
+    assert swapped[0].digest == swapped[1].digest
 
 
 def test_the_order_of_trec_has_scores_of_its_own():
@@ -118,7 +118,7 @@ def test_runs_of_ranks_have_no_scores(tmp_path):
     assert SearchRun.read(path).score is not None and SearchRun.read(path, order="rank").score is None
     assert SearchRun.of({"a": ["x", "y"]}).score is None
     mixed = SearchRun.of({"a": ["x", "y"], "b": {"y": 0.5, "x": 2.0, "z": 2.0}})
-    assert mixed.score is None and mixed.score_digest == ""
+    assert mixed.score is None
     assert as_lists(mixed) == {"a": [{"x"}, {"y"}], "b": [{"x", "z"}, {"y"}]}
     assert as_lists(mixed.in_trec_order()) == {"a": [{"x"}, {"y"}], "b": [{"z"}, {"x"}, {"y"}]}
 
@@ -151,39 +151,6 @@ def test_repeated_candidates_count_once(tmp_path):
         DataWarning, match=r"1 lines repeat a candidate of their query \(first: 'a' of query 'q'"
     ):
         assert as_lists(SearchRun.read(path)) == {"q": [{"a"}, {"b"}]}
-
-
-ANSWER = {
-    "responses": [
-        {"hits": {"hits": [{"_id": "d3", "_score": 2.0}, {"_id": "d1", "_score": 1.0}]}},
-        {"error": {"type": "x"}, "status": 500},
-        {"hits": {"hits": []}},
-    ]
-}
-
-
-def test_answers_of_msearch(tmp_path):
-    path, ids = tmp_path / "a.json", tmp_path / "ids.txt"
-    path.write_text(json.dumps(ANSWER))
-    with pytest.raises(InputError, match="do not say which query they are of: add ids=FILE"):
-        SearchRun.read(path)
-    ids.write_text("q1\nq2\n")
-    with pytest.raises(InputError, match=r"has 3 responses, .* 2 ids"):
-        SearchRun.read(path, ids=ids)
-    ids.write_text("q1\nq2\nq3\n")
-    with pytest.warns(DataWarning, match=r"1 of 3 responses are errors \(first: 'q2'\)"):
-        run = SearchRun.read(path, ids=ids)
-    assert as_lists(run) == {"q1": [{"d3"}, {"d1"}]}
-    by_field = {"hits": {"hits": [{"_id": "x", "_score": None}, {"_id": "y", "_score": None}]}}
-    path.write_text(json.dumps({"responses": [by_field]}))
-    ids.write_text("q1")
-    run = SearchRun.read(path, ids=ids)
-    assert as_lists(run) == {"q1": [{"x"}, {"y"}]} and run.score is None
-    path.write_text(json.dumps({"responses": [by_field, ANSWER["responses"][0]]}))
-    ids.write_text("q1\nq2")
-    with pytest.warns(DataWarning, match=r"1 of 2 responses have no scores \(first: 'q1'\): ranks count"):
-        run = SearchRun.read(path, ids=ids)
-    assert as_lists(run) == {"q1": [{"x"}, {"y"}], "q2": [{"d3"}, {"d1"}]} and run.score is None
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ BATCH = Texts(["a red chair"], ["en"], ["0"])
 WORDS = {
     "sparse_encoder": "sparse encoder .*SPLADE",
     "multi_vector_encoder": "multi-vector encoder .*ColBERT.* MaxSim",
-    "cross_encoder": "cross-encoder, which scores pairs .* re-ranks",
+    "cross_encoder": "cross-encoder, which scores pairs",
 }
 
 

@@ -332,37 +332,6 @@ def test_what_knows_nothing_is_at_chance(two):
         assert entry.value == pytest.approx(entry.chance, abs=1e-12), entry.measure
 
 
-def test_a_fusion_has_the_numbers_of_a_run_of_its_points(two, vectors):
-    """Reciprocal ranks of an encoder and of a run, added up by hand."""
-    first = ranking(vectors)
-    second = {query: {name: -score for name, score in own.items()} for query, own in ranking(vectors).items()}
-    second = {query: dict(sorted(own.items(), key=lambda one: -one[1])) for query, own in second.items()}
-
-    def points(scores):
-        return {
-            name: 1 / (5 + sum(s > own for s in scores.values()) + (list(scores.values()).count(own) + 1) / 2)
-            for name, own in scores.items()
-        }
-
-    def add(one, other):
-        return {name: round(one[name] + other[name], 12) for name in one}
-
-    fused = {query: add(points(first[query]), points(second[query])) for query in first}
-    systems = {
-        "a": Known(vectors),
-        "b": SearchRun.of(second),
-        "both": "rrf:a+b?k=5",
-        "run": SearchRun.of(fused),
-    }
-    found = retrieval(two, systems, measures=MEASURES, store=None)
-    for name in MEASURES:
-        one, other = number(found, "both", name), number(found, "run", name)
-        assert (one.value, one.ci) == (other.value, other.ci), name
-    assert "rrf:v1?k=5" in one.signature
-    strict = retrieval(two, systems, measures=MEASURES, ties="trec", store=None)
-    assert number(strict, "both", "AP").n_tied == 0
-
-
 def test_a_run_too_short_for_a_measure_is_refused_but_for_bpref(two, vectors):
     run = SearchRun.of(ranking(vectors, depth=12))
     with pytest.raises(InputError, match="end before the last candidate, so AP is not known"):
@@ -557,25 +526,6 @@ def test_in_the_order_of_trec_a_run_is_named_by_that_order():
         for score in (1.0000000001, 1.1, 1.2)
     )
     assert (one[0], other[0]) == (1.0, 0.5) and one[2] != other[2] and same == other
-
-
-def test_fusions_in_the_order_of_trec_are_named_by_what_is_fused(two, vectors):
-    """Runs in one order, in two of which the float32 scores tie; ranks are those of the scores as given."""
-    lists = ranking(vectors, depth=10)
-    found = []
-    for step in (1e-10, 2e-10, 1e-2):
-        run = SearchRun.of(
-            {q: {c: 1 - step * rank for rank, c in enumerate(own)} for q, own in lists.items()}
-        )
-        systems = {"a": Known(vectors), "r": run, "f": "rrf:a+r", "s": "sum:a+r?scale=none"}
-        results = retrieval(two, systems, measures="AP", ties="trec", store=None)
-        found.append({name: number(results, name, "AP") for name in systems})
-    one, near, far = found
-    assert len({own["a"].signature for own in found}) == len({own["f"].signature for own in found}) == 1
-    assert len({own["f"].value for own in found}) == 1
-    assert one["r"].signature == near["r"].signature and one["r"].value == near["r"].value
-    assert one["r"].signature != far["r"].signature and one["r"].value != far["r"].value
-    assert len({own["s"].signature for own in found}) == 3
 
 
 def test_numbers_of_a_run_do_not_depend_on_the_other_runs_of_the_call():

@@ -1,34 +1,93 @@
-"""A run of a search engine as a system: its names found among the texts of an evaluation."""
+"""Runs of search engines beside encoders: what `run:FILE` and `runs={"name": …}` name, searched by names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from xlingual import encoders
 from xlingual.arrays import Ints
 from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names, zeros_hint
 from xlingual.data.runs import SearchRun
+from xlingual.data.runs.search_run import Order
+from xlingual.encoders import Encoder, EncoderLike, Spec
+from xlingual.encoders.registry import Together, check, entries, read_options, returns_lists
+from xlingual.encoders.scheme import LISTS
 from xlingual.errors import InputError, warn
 from xlingual.ranking.listed import Lists
-from xlingual.systems.base import ListSystem, Place, Search
+from xlingual.records import Texts
+from xlingual.requests.record import none_given
+from xlingual.requests.shared import SYSTEMS
+
+# a file, a run in memory, or {query: {candidate: score}}
+RunLike: TypeAlias = "str | os.PathLike[str] | SearchRun | Mapping[str, Any]"
+RunsLike: TypeAlias = "Mapping[str, RunLike] | Sequence[RunLike] | str | os.PathLike[str] | SearchRun"
+SystemLike: TypeAlias = "EncoderLike | SearchRun"
+Place: TypeAlias = tuple[str, str, int]  # source, target and seed of a search
 
 _PLACES = ("source", "target", "seed")
+_NAME = re.compile(r"([\w.-]+)=")
 MANY_MISSING = 0.1  # of the queries
 
 
-class RunSystem(ListSystem):
-    """A run in memory, or a file of one; {source}, {target} and {seed} in its name stand for those searched.
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The queries [n] and candidates [m] of an evaluation, as rows of all that have names.
 
-    Where a file is of one pair of languages, ids need no language.
+    `source`, `target` and `seed` are what files of one search are named by. `alone`: there is no other pair
+    of languages, so that ids need no language. `called`: the search in messages, where it is of no pair.
+    `ties`: "trec" asks for the order of trec_eval, which has none.
     """
 
+    queries: Names
+    candidates: Names
+    query_rows: Ints  # [n]
+    candidate_rows: Ints  # [m]
+    source: str
+    target: str
+    seed: int
+    alone: bool = False
+    called: str = ""
+    ties: str = "expected"
+
+    @property
+    def place(self) -> Place:
+        """What the search is of: source, target and seed."""
+        return self.source, self.target, self.seed
+
+    @property
+    def where(self) -> str:
+        """The search, in messages."""
+        return self.called or f"{self.source}-{self.target}"
+
+    @property
+    def of_pair(self) -> bool:
+        """Whether it is of one pair of languages, as a file of a run may be."""
+        return not self.called
+
+
+class RunSystem:
+    """A run in memory, or a file of one; {source}, {target} and {seed} in its name stand for those searched.
+
+    It takes the place of an encoder and its similarity. Where a file is of one pair of languages, ids need no
+    language.
+    """
+
+    # what evaluations ask encoders: lists are the same whatever the role of a text
+    by_role = False
+    trained_on_images: bool | None = None
+    origin: str | None = None
+
     def __init__(
-        self, run: SearchRun | str, *, order: Any = None, ids: str | None = None, latency: float | None = None  # noqa: ANN401
-    ) -> None:  # fmt: skip
-        self._given, self._order, self._ids, self._latency = run, order, ids, latency
+        self, run: SearchRun | str, *, order: Order | None = None, latency: float | None = None
+    ) -> None:
+        self._given, self._order, self._latency = run, order, latency
         self._read: dict[str, SearchRun] = {}
         self._in_trec_order: dict[SearchRun, SearchRun] = {}
         self._at: dict[str, RunSystem] = {}  # by file
@@ -45,20 +104,15 @@ class RunSystem(ListSystem):
         """The same of the run as trec_eval orders it."""
         return _identity_of(self._ordered(self._run))
 
-    @property
-    def identity_of_scores(self) -> str:
-        """The same, with the digest of the scores."""
-        return f"{self.identity}&scores={self._run.score_digest[:16]}"
-
     def at(self, place: Place) -> RunSystem:
         """Return the system of the file that answers one search: so nothing depends on other searches."""
         if isinstance(self._given, SearchRun):
             return self
-        path, ids = self._path_of(place)
+        path = self._path_of(place)
         if path == self._given:
             return self
         if path not in self._at:
-            self._at[path] = RunSystem(self._read_once(path, ids))
+            self._at[path] = RunSystem(self._read_once(path))
         return self._at[path]
 
     @property
@@ -88,7 +142,7 @@ class RunSystem(ListSystem):
     @property
     def _run(self) -> SearchRun:
         given = self._given
-        return given if isinstance(given, SearchRun) else self._read_once(given, self._ids or "")
+        return given if isinstance(given, SearchRun) else self._read_once(given)
 
     def lists(self, search: Search) -> Lists:
         """Return the results that are candidates of the search.
@@ -138,30 +192,23 @@ class RunSystem(ListSystem):
             self._in_trec_order[run] = run.in_trec_order()
         return self._in_trec_order[run]
 
-    def answers(self, search: Search) -> bool:
-        """Return whether there is a file for the search, with any of its queries."""
-        if isinstance(self._given, str) and not Path(self._path_of(search.place)[0]).exists():
-            return False
-        run, pairs = self.run_of(search), search.of_pair
-        language = search.source if search.alone or (self._per_pair and pairs) else None
-        return bool(np.isin(search.queries.rows(run.queries, language), search.query_rows).any())
-
     def run_of(self, search: Search) -> SearchRun:
         """Return the run that is searched."""
         if isinstance(self._given, SearchRun):
             self._read[""] = self._given
             return self._given
-        return self._read_once(*self._path_of(search.place))
+        return self._read_once(self._path_of(search.place))
 
-    def _path_of(self, place: Place) -> tuple[str, str]:
-        """Return the file of a search, and that of its queries' ids."""
-        values = {name: str(value) for name, value in zip(_PLACES, place, strict=True)}
-        path, ids = (_filled(text, values) for text in (str(self._given), self._ids or ""))
-        return path, ids
+    def _path_of(self, place: Place) -> str:
+        """Return the file of a search."""
+        path = str(self._given)
+        for name, value in zip(_PLACES, place, strict=True):
+            path = path.replace(f"{{{name}}}", str(value))
+        return path
 
-    def _read_once(self, path: str, ids: str) -> SearchRun:
+    def _read_once(self, path: str) -> SearchRun:
         if path not in self._read:
-            self._read[path] = SearchRun.read(path, order=self._order, ids=ids or None)
+            self._read[path] = SearchRun.read(path, order=self._order)
         return self._read[path]
 
     @property
@@ -235,16 +282,69 @@ def _refuse_other_language(run: SearchRun, search: Search, rows: Ints) -> None:
         )
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Return a file's name with the values of what it is of."""
-    for name, value in values.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+def systems(
+    specs: Sequence[SystemLike] | Mapping[str, SystemLike] | SystemLike,
+    *,
+    languages: Sequence[str],
+    role_languages: Mapping[str, Sequence[str]] | None = None,
+    fit_texts: Callable[[str], Texts] | None = None,
+) -> dict[str, Encoder | RunSystem]:
+    """Return name → encoder or run, in the order of `specs`; arguments as in `encoders.text_encoders`."""
+    by_name = entries(specs, languages)
+    runs = {name: _run_system(entry) for name, entry in by_name.items() if returns_lists(entry)}
+    others = {
+        name: str(entry) if isinstance(entry, Spec) else entry
+        for name, entry in by_name.items()
+        if name not in runs
+    }
+    built: dict[str, Encoder] = {}
+    if others:
+        built = encoders.text_encoders(
+            others, languages=languages, role_languages=role_languages, fit_texts=fit_texts
+        )
+    return {name: runs[name] if name in runs else built[name] for name in by_name}
 
 
-def build(argument: str, options: Mapping[str, Any]) -> RunSystem:
-    """Return the system of a spec, run:FILE; raise InputError where there is no such file."""
-    if not any(f"{{{name}}}" in argument for name in _PLACES) and not Path(argument).exists():
-        raise InputError(f"{argument}: there is no such file: expected that of a run")
-    given = {name: options.get(name) for name in ("order", "ids", "latency")}
-    return RunSystem(argument, **given)
+def _run_system(entry: object) -> RunSystem:
+    if isinstance(entry, SearchRun):
+        return RunSystem(entry)
+    assert isinstance(entry, Spec)
+    options, path = read_options(entry, check(entry, LISTS)), entry.argument
+    if not any(f"{{{name}}}" in path for name in _PLACES) and not Path(path).exists():
+        raise InputError(f"{path}: there is no such file: expected that of a run")
+    return RunSystem(path, order=options["order"], latency=options["latency"])
+
+
+def joined(text_encoders: Any, runs: RunsLike) -> Any:  # noqa: ANN401  (what `systems` takes)
+    """Return encoders and runs together, as `systems` takes them: encoders first.
+
+    A run is a file, [NAME=]FILE[?order=…] as the command line has it, a SearchRun, or what `SearchRun.of`
+    takes; a mapping names them. Raises InputError where there is neither an encoder nor a run.
+    """
+    no_encoder = isinstance(text_encoders, tuple | list | dict) and not text_encoders
+    named = [{name: run} if name is not None else [run] for name, run in _named_runs(runs)]
+    if not named and no_encoder:
+        raise InputError(none_given(SYSTEMS))
+    if not named:
+        return text_encoders
+    return Together((*([] if no_encoder else [text_encoders]), *named))
+
+
+def _named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:  # noqa: ANN401
+    """Yield (name, spec or run) of each."""
+    if isinstance(runs, Mapping):
+        for name, run in runs.items():
+            yield str(name), _spec_or_run(run, str(name))
+    else:
+        for run in runs if isinstance(runs, list | tuple) else (runs,):
+            yield None, _spec_or_run(run, "run")
+
+
+def _spec_or_run(run: Any, name: str) -> Any:  # noqa: ANN401
+    if isinstance(run, str):
+        named = _NAME.match(run)
+        start, rest = (named[0], run[named.end() :]) if named else ("", run)
+        return run if rest.startswith("run:") else f"{start}run:{rest}"
+    if isinstance(run, os.PathLike):
+        return str(Spec(None, "run", os.fspath(run)))
+    return SearchRun.of(run, name)

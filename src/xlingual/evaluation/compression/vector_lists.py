@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ragged import members
+from xlingual.ragged import groups, members
 from xlingual.ranking.kinds import TextPool, TextSimilarity, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.ranking.ranker import Ranker
@@ -23,10 +25,7 @@ def vector_lists(
     ranker: Ranker,
     progress: Progress | None = None,
 ) -> Lists:
-    """Return the first `depth` candidates of each query by exact scores; see `Lists.first` for ties.
-
-    A list is settled where all that is left out ties with its last place.
-    """
+    """Return the first `depth` candidates of each query by exact scores; see `Lists.first` for ties."""
     similarity = similarity_of(queries.vectors, candidates.vectors)
     weights = np.bincount(candidates.code, minlength=len(candidates.vectors)).astype(np.int64)
     m = len(candidates.code)
@@ -39,8 +38,6 @@ def vector_lists(
         keys = similarity.exact(best.query, best.candidate)
         found = best.query, best.candidate, best.above, best.above + best.tied, keys
     distinct, vector, above, reach, keys = found
-    settled = np.zeros(similarity.shape[0], dtype=bool)
-    settled[distinct[reach == m]] = True
     kept = reach <= depth
     distinct, vector, above = distinct[kept], vector[kept], above[kept]
     score = keys[kept].astype(np.float64) * UNIT
@@ -48,7 +45,7 @@ def vector_lists(
     owner, candidate = members(candidates.code, vector[line])
     query, line = query[owner], line[owner]
     ended = np.zeros(len(queries.code), dtype=bool)
-    return Lists(query, candidate, above[line], ended, m, score[line], settled[queries.code])
+    return Lists(query, candidate, above[line], ended, m, score[line])
 
 
 def _by_sorting(
@@ -79,3 +76,15 @@ def _by_sorting(
             progress(int(rows[-1]) + 1, n)
     query, candidate, above, reach, keys = (np.concatenate(column) for column in zip(*found, strict=True))
     return query, candidate, above, reach, keys
+
+
+def reordered(found: Lists, read: Ints, key: Ints) -> Lists:
+    """Return the lists with the results that were read first, by falling key."""
+    behind = np.ones(len(found.query), dtype=bool)
+    behind[read] = False
+    within = found.level.copy()
+    within[read] = -key
+    order = np.lexsort((found.candidate, within, behind, found.query))
+    first, size = groups(found.query[order], behind[order], within[order])
+    level = np.repeat(np.arange(len(first)), size)
+    return replace(found, query=found.query[order], candidate=found.candidate[order], level=level, score=None)

@@ -6,8 +6,8 @@ import pytest
 
 from xlingual import InputError, SearchRun
 from xlingual.encoders import text_specs
+from xlingual.evaluation.run_systems import joined
 from xlingual.files import bare_name
-from xlingual.systems import joined
 
 LISTS = {"en:1": {"de:1": 2.0, "de:2": 1.0}}
 
@@ -34,7 +34,7 @@ def test_without_runs_encoders_stay_what_they_are():
         (["a/run.trec", "b/run.trec"], {"a-run": "run:a/run.trec", "b-run": "run:b/run.trec"}),
         (["a/run.trec", "a/run.jsonl"], {"run.trec": "run:a/run.trec", "run.jsonl": "run:a/run.jsonl"}),
         (["run.trec", "n/run.trec"], {"run": "run:run.trec", "n-run": "run:n/run.trec"}),
-        ({"x": "b.json?ids=ids.txt"}, {"x": "run:b.json?ids=ids.txt"}),
+        ({"x": "b.json?order=rank"}, {"x": "run:b.json?order=rank"}),
         ("folder/a=b/run.trec", {"run": "run:folder/a=b/run.trec"}),
     ],
 )
