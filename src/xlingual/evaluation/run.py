@@ -267,7 +267,6 @@ class Run:
         self.few.check(who, *_parts(found))
         return found
 
-
     def signature(
         self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str
     ) -> str:

@@ -52,9 +52,7 @@ def test_order_and_names_are_kept():
 def test_a_name_does_not_depend_on_what_stands_beside_it(other):
     found = text_specs(["st:a/model-live", *other], languages=["en"])
     assert next(iter(found)) == "model-live"
-    with pytest.raises(
-        InputError, match="two encoders are named 'model-live': give one of"
-    ):
+    with pytest.raises(InputError, match="two encoders are named 'model-live': give one of"):
         text_specs(["st:a/model-live", "hf:b/model-live"], languages=["en"])
 
 
