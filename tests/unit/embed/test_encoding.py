@@ -377,7 +377,7 @@ def test_a_function_of_the_batch_may_read_fields(store, tmp_path):
         "    return [[len(title), 1] for title in batch.fields['title']]\n"
     )
     spec = f"python:{tmp_path}/titles.py:encode?revision=1"
-    encoder = text_encoders(spec, languages=["en"])["python"]
+    encoder = next(iter(text_encoders(spec, languages=["en"]).values()))
     way = module.VectorSource("titles", "encoding", store)
 
     def batch(*titles):

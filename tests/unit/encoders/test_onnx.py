@@ -91,7 +91,7 @@ def folder(tmp_path):
 
 
 def encoder(folder, options="?pool=mean"):
-    return text_encoders([f"onnx:{folder}{options}"], languages=["en"])["onnx"]
+    return next(iter(text_encoders([f"onnx:{folder}{options}"], languages=["en"]).values()))
 
 
 def batch(*rows, role=None):
@@ -291,7 +291,7 @@ def test_neither_torch_nor_transformers_is_needed(folder):
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
         "from xlingual.encoders import text_encoders\n"
         "from xlingual.records import Texts\n"
-        "encoder = text_encoders([sys.argv[1]], languages=['en'])['onnx']\n"
+        "(encoder,) = text_encoders([sys.argv[1]], languages=['en']).values()\n"
         "print(encoder.identity, encoder.encode(Texts(['red'], ['en'], ['0'])).shape)"
     )
     spec = f"onnx:{folder}?pool=mean"

@@ -34,7 +34,7 @@ def texts(words=TEXTS, language="en", **more):
 
 
 def encoder(folder, options="") -> HuggingFaceEncoder:
-    return text_encoders([f"hf:{folder}{options}"], languages=["en", "de"])["hf"]
+    return text_encoders({"hf": f"hf:{folder}{options}"}, languages=["en", "de"])["hf"]
 
 
 def folder_of(checkpoints, kind):

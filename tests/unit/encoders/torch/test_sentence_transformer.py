@@ -33,7 +33,7 @@ def texts(words=TEXTS, **more):
 
 
 def encoder(folder, options="") -> SentenceTransformerEncoder:
-    return text_encoders([f"st:{folder}{options}"], languages=["en", "de"])["st"]
+    return text_encoders({"st": f"st:{folder}{options}"}, languages=["en", "de"])["st"]
 
 
 @pytest.fixture(scope="module")
