@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import store_of, within_cost
+from xlingual.cli.opening import store_of
 from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.inspecting import InspectRequest
@@ -42,7 +42,7 @@ def inspect(request: InspectRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
         inspected = inspect_results(**given, progress=progress)
         if request.table is not None:
-            specs = within_cost(request.text_encoders, request.keeping)
+            specs = request.text_encoders
             write_viewer_table(
                 inspected.looked, request.table, specs, store=given["store"], progress=progress
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
-from xlingual.cli.opening import read_manifest, store_of, within_cost
+from xlingual.cli.opening import read_manifest, store_of
 from xlingual.languages import name_of
 from xlingual.requests.single import NearestRequest
 from xlingual.visible import visible
@@ -27,7 +27,7 @@ def nearest(request: NearestRequest) -> None:
     from xlingual.report.table import Table
     from xlingual.workflows.nearest import nearest as run
 
-    (encoder,) = within_cost((request.encoder,), request.keeping)
+    encoder = request.encoder
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
         near = run(
             read_manifest(request.data),

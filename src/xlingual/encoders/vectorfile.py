@@ -51,6 +51,7 @@ def check_file(path: Path) -> None:
             "numbers with numpy.save"
         )
     if path.is_file():
+        regular_file(path, "a file of vectors")
         return
     if hint := placeholder_hint(str(path)):
         raise InputError(f"file of vectors {path} not found.{hint}")
