@@ -186,7 +186,6 @@ def test_every_option_is_shown_but_those_of_keys():
     assert {option.name for row in SCHEMES.values() for option in row.options} - {
         "key",
         "key_env",
-        "key_header",
     } == (_PLAIN)
 
 
