@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xlingual.models.recorded import as_before
 from xlingual.nbest.score import Scores
 from xlingual.results import Results
 from xlingual.results.mlmme_study import MlmmeStudy
@@ -54,13 +53,6 @@ def test_three_tables_and_models_that_are_used_again(
     }  # fmt: skip
     assert len(found.reranking.systems[0].scores) == 3  # BLEU, METEOR, TER
     assert len(Results.read("out/ranking").entries) and len(Results.read("out/sts").entries)
-
-    # models from before options existed that came later are used too
-    for path in Path("out/models").glob("*/config.json"):
-        content = json.loads(path.read_text())
-        assert content["training"]["keep_epoch"] == "best"
-        content["training"] = as_before(content["training"])
-        path.write_text(json.dumps(content))
 
     import xlingual.workflows.mlmme_study_models as trained
 

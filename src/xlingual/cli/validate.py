@@ -20,7 +20,7 @@ from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.cli.wording import in_options
 from xlingual.errors import InputError
-from xlingual.requests import defaults, signed, values
+from xlingual.requests import signed, values
 from xlingual.requests.provenance import request_part, run_part
 from xlingual.requests.validating import ValidateBackretrievalRequest, ValidateDataSetsRequest
 from xlingual.results.provenance import noting
@@ -196,9 +196,8 @@ def _kept(
     from xlingual.signature import CONVENTIONS
 
     kept = Validation.read(folder)
-    usual = request_part(type(request), defaults(type(request)))  # earlier versions had fewer settings
-    asked = usual | request_part(type(request), values(request))
-    before = usual | (kept.request if isinstance(kept.request, dict) else {})
+    asked = request_part(type(request), values(request))
+    before = kept.request if isinstance(kept.request, dict) else {}
     changed = [key for key in (*asked, *before) if asked.get(key) != before.get(key)]
     if changed:
         return kept, f"{changed[0].replace('_', '-')} has changed"

@@ -281,7 +281,7 @@ def _align(
     for member, block in zip(found, blocks, strict=True):
         check_means(member, entries[member], block, (task, measure), pairs)
     labels: dict[str, Labels] = {}
-    for block in blocks:  # a folder written by an earlier version has fewer
+    for block in blocks:
         labels = block.labels(pairs) | labels
     samples = [
         entry for key, entry in entries[found[0]].items() if key[:2] == (task, measure) and key[2:4] in pairs

@@ -15,7 +15,7 @@ from typing import Any
 from xlingual.files import atomic_file
 from xlingual.models.card_words import DATA, words_of
 from xlingual.models.folder import BANK, CARD, FITTED_ON, TRANSFORM, WEIGHTS, ModelFolder
-from xlingual.models.recorded import ANYWHERE, OUTCOME, as_before
+from xlingual.models.recorded import ANYWHERE, OUTCOME
 from xlingual.models.transform_card import Choice, beside, caution, chosen, shapes, sizes
 from xlingual.signature import Signature
 
@@ -110,7 +110,7 @@ def signature(folder: ModelFolder) -> Signature:
         "recipe": training.get("recipe"),
         "data": data.get("digest"),
         "validation": data.get("validation_digest"),
-        "options": _hashed([config["model"], as_before(_options(config, but=ANYWHERE))]),
+        "options": _hashed([config["model"], _options(config, but=ANYWHERE)]),
         "seed": training.get("seed"),
         "xlingual": environment.get("xlingual"),
     }

@@ -55,14 +55,11 @@ class MlmmeConfig:
             raise ValueError("without a projection of texts no language has a map of its own")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration for JSON; a shared `text_map` is left out, as before there was another."""
-        content = asdict(self) | {
+        """Return the configuration for JSON."""
+        return asdict(self) | {
             "languages": list(self.languages),
             "vocabulary_sizes": {tag: self.vocabulary_sizes[tag] for tag in self.languages},
         }
-        if self.text_map == "shared":  # a model's digest is of what stands here
-            del content["text_map"]
-        return content
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> MlmmeConfig:

@@ -9,7 +9,6 @@ from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.models.folder import CARD, CONFIG, NETWORK, WEIGHTS
-from xlingual.models.recorded import as_before
 from xlingual.training.checkpoints import Checkpoint, Checkpoints
 from xlingual.training.options import FitOptions
 from xlingual.training.trackers import flat
@@ -116,11 +115,8 @@ def _check(folder: Path, checkpoint: Checkpoint, settings: Mapping[str, Any], op
 
 
 def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the recipe's and the loop's settings by name; `fit.` sets equal names apart.
-
-    An option that came later is left out where it has the value that trainings had before.
-    """
-    recipe, loop = as_before(flat(settings["recipe"])), flat(settings["fit"])
+    """Return the recipe's and the loop's settings by name; `fit.` sets equal names apart."""
+    recipe, loop = flat(settings["recipe"]), flat(settings["fit"])
     return {**recipe, **{f"fit.{name}" if name in recipe else name: value for name, value in loop.items()}}
 
 

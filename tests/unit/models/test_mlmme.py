@@ -259,14 +259,6 @@ def test_a_configuration_is_what_was_written():
     assert list(whole.to_dict()["vocabulary_sizes"]) == ["en", "to"]
 
 
-def test_a_shared_map_is_written_as_before_there_was_another():
-    assert "text_map" not in config().to_dict()
-    assert MlmmeConfig.from_dict(config().to_dict()).text_map == "shared"
-    own = config(text_map="per-language")
-    assert MlmmeConfig.from_dict(own.to_dict()) == own
-    assert set(Mlmme(config()).state_dict()) - set(Mlmme(own).state_dict()) == {"text.weight"}
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -181,8 +181,7 @@ def _rival(pair: PairValidation, rival: str) -> str:
 def _judged(one: record.CoefficientDifference) -> str | None:
     """Return more or less where interval and test agree that the difference is not zero, else open.
 
-    They always agree, except in files of earlier versions, which had a method for each. None where a value,
-    interval or p is missing.
+    None where a value, interval or p is missing.
     """
     if one.value is None or one.ci is None or one.p is None:
         return None

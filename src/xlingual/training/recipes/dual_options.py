@@ -121,13 +121,6 @@ class DualSettings(Record, frozen=True, kw_only=True):
         if self.sub_batch is not None and self.sub_batch > self.batch:
             raise InputError(f"sub_batch is {self.sub_batch}, more than the {self.batch} pairs of a batch")
 
-    def settings(self) -> dict[str, Any]:
-        """Return all fields for JSON, without those that trainings of earlier versions do not know."""
-        found = super().settings()
-        if self.mini_batch is None:
-            del found["mini_batch"]
-        return found
-
 
 class DualOptions(DualSettings, frozen=True, kw_only=True):
     """Settings of the batches, of the loss and of the towers."""

@@ -9,7 +9,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY  # noqa: E402
-from xlingual.errors import InputError  # noqa: E402
 from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig  # noqa: E402
 from xlingual.training.loop import FitOptions, fit  # noqa: E402
 from xlingual.training.recipes.dual_encoder import (  # noqa: E402
@@ -18,7 +17,7 @@ from xlingual.training.recipes.dual_encoder import (  # noqa: E402
     word_features,
     word_inputs,
 )
-from xlingual.training.recipes.dual_options import DualOptions, DualSettings  # noqa: E402
+from xlingual.training.recipes.dual_options import DualOptions  # noqa: E402
 from xlingual.training.recipes.softmax import softmax_loss  # noqa: E402
 
 full = run_path(str(Path(__file__).with_name("parallel_data.py")))["full"]
@@ -188,11 +187,3 @@ def kept_bytes(recipe):
 def test_less_is_kept_between_the_passes():
     whole, mini = kept_bytes(network(0.0)), kept_bytes(network(0.0, mini_batch=2))
     assert mini < whole / 5
-
-
-def test_settings_without_it_are_those_of_earlier_versions():
-    assert "mini_batch" not in DualOptions().settings()
-    assert DualOptions(mini_batch=64).settings()["mini_batch"] == 64
-    assert "mini_batch" not in DualSettings().settings()
-    with pytest.raises(InputError, match="mini_batch must be a whole number of at least 1"):
-        DualOptions(mini_batch=0)

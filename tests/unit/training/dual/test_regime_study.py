@@ -1,7 +1,6 @@
 """A study of regimes from end to end: trained once, kept, evaluated, and gone on with."""
 
 import json
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -157,21 +156,6 @@ def test_a_study_goes_on_and_trains_nothing_twice(done, parts, tmp_path, monkeyp
     more = replace(PLAN, regimes=("x-y", "x-x-mono", "hybrid"))
     assert len(run_regime_study(*parts, tmp_path, trainings=more, replicates=199, store=None).trainings) == 8
     assert calls[7:] == ["hybrid-0", "hybrid-1"]
-
-
-def test_models_from_before_an_option_existed_are_taken_up(done, parts, tmp_path, monkeypatch):
-    before, study = done
-    shutil.copytree(before, tmp_path / "study")
-    for path in (tmp_path / "study" / "models").glob("*/config.json"):
-        config = json.loads(path.read_text())
-        assert config["training"].pop("keep_epoch") == "best"
-        path.write_text(json.dumps(config))
-    monkeypatch.setattr(regime_models, "train_dual_encoder", None)
-    found = run_regime_study(*parts, tmp_path / "study", trainings=PLAN, replicates=199, store=None)
-    assert (found.regimes, found.differences) == (study.regimes, study.differences)
-    last = replace(PLAN, fit=PLAN.fit.changed(keep_epoch="last"))
-    with pytest.raises(InputError, match="keep_epoch was best and is last"):
-        run_regime_study(*parts, tmp_path / "study", trainings=last, store=None)
 
 
 @pytest.mark.parametrize(

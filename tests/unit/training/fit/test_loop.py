@@ -127,15 +127,6 @@ def test_the_last_epoch_is_kept_where_that_is_asked_for(toy, tmp_path):
     assert (best.kept_epoch, best.epochs) == (2, 3) and equal(weights(best.model), seen[2])
 
 
-def test_a_training_from_before_an_option_existed_is_continued(toy, tmp_path):
-    fit(toy(), FitOptions(epochs=1), tmp_path, settings={"margin": 1})
-    later = {"margin": 1, "neighbours_in": "body-title"}
-    assert fit(toy(), FitOptions(epochs=2), tmp_path, settings=later, resume=True).epochs == 2
-    other = {**later, "neighbours_in": "concatenated"}
-    with pytest.raises(InputError, match="neighbours_in was not set and is"):
-        fit(toy(), FitOptions(epochs=3), tmp_path, settings=other, resume=True)
-
-
 def test_patience_none_runs_to_the_end(toy, tmp_path):
     validate, _ = scripted([5.0, 4.0, 3.0, 2.0])
     fitted = fit(toy(), FitOptions(epochs=4, patience=None), tmp_path, settings={}, validate=validate)
