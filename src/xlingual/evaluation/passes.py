@@ -51,14 +51,6 @@ class TextUnion:
             self.targets.code[np.searchsorted(self._target_rows, sample.target)],
         )
 
-    def counts(self, sample: Sample) -> tuple[Ints, Ints]:
-        """Return how often a sample's sources and targets have each distinct vector."""
-        sources, targets = self.codes(sample)
-        return (
-            np.bincount(sources, minlength=len(self.sources.vectors)).astype(np.int64),
-            np.bincount(targets, minlength=len(self.targets.vectors)).astype(np.int64),
-        )
-
     def offsets(
         self, repair: Banked | None, ranker: Ranker, progress: Progress | None = None
     ) -> Offsets | None:

@@ -56,11 +56,6 @@ class RankedTable:
         blocks = (keys[rows[part]].take(columns, axis=1).ravel() for part in _parts(len(rows), step))
         return cls(_ranked_packed(blocks, room[:n]))
 
-    @property
-    def midrank(self) -> Floats:
-        """Mean ranks scaled to (0, 1), float64 [n]."""
-        return self.twice / (2 * len(self))
-
     @cached_property
     def spread(self) -> float:
         """Standard deviation of the midranks in (0, 1)."""
