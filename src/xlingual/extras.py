@@ -19,14 +19,12 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
     "ray": ("ray>=2.40", "fsspec>=2024.6"),
     "remote": ("fsspec>=2024.6",),
-    "ann": ("faiss-cpu>=1.8",),
     "bm25": ("bm25s>=0.2", "pystemmer>=2.2"),
     "segment": ("sentencex>=1.0",),
     "excel": ("openpyxl>=3.1",),
     "track": ("tensorboard>=2.14",),
 }
 _MODULES = {
-    "faiss-cpu": "faiss",
     "pystemmer": "Stemmer",
 }  # packages whose import name is another
 

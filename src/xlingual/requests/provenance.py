@@ -36,7 +36,7 @@ F = TypeVar("F")
 # packages whose versions may change a number in its last digits, if they were loaded
 _LIBRARIES = (
     *("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "onnxruntime"),
-    *("faiss-cpu", "ray", "sacrebleu", "nltk"),
+    *("ray", "sacrebleu", "nltk"),
 )
 
 
@@ -147,7 +147,7 @@ def _used(data: Any) -> tuple[str, int | None]:  # noqa: ANN401  (a manifest, a 
 def _loaded() -> list[tuple[str, str]]:
     found = []
     for name in _LIBRARIES:
-        module = {"scikit-learn": "sklearn", "faiss-cpu": "faiss"}.get(name, name.replace("-", "_"))
+        module = {"scikit-learn": "sklearn"}.get(name, name.replace("-", "_"))
         if module in sys.modules:
             with suppress(PackageNotFoundError):  # installed under another name
                 found.append((name, version(name)))
