@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from xlingual.workflows.nearest import nearest
     from xlingual.workflows.pivoting import pivot_pairs, train_pivot
     from xlingual.workflows.regime_study import run_regime_study
-    from xlingual.workflows.repairing import repair_encoder, repair_unlabelled
+    from xlingual.workflows.repairing import repair_encoder
     from xlingual.workflows.study import new_study
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
     from xlingual.workflows.train_mlmme import train_mlmme
@@ -83,7 +83,6 @@ _HOMES = {
     "compare": "comparison.compare",
     "compress": "workflows.compress",
     "repair_encoder": "workflows.repairing",
-    "repair_unlabelled": "workflows.repairing",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "encoder": "encoders.with_options",
@@ -153,7 +152,6 @@ __all__ = [
     "pivot_pairs",
     "plan",
     "repair_encoder",
-    "repair_unlabelled",
     "retrieval",
     "run_case_study",
     "run_mlmme_study",

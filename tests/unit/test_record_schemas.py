@@ -31,7 +31,6 @@ from xlingual import (
     leaderboard,
     plan,
     repair_encoder,
-    repair_unlabelled,
     validate_backretrieval,
     validation_table,
 )
@@ -42,7 +41,6 @@ from xlingual.results import regime_study as regimes
 from xlingual.results import study as analyses
 from xlingual.results.repair import Repair
 from xlingual.results.schemas import KINDS, kind_of, schema_of
-from xlingual.results.unlabelled_repair import UnlabelledRepair
 
 ITEMS = 60
 RECORDS = {
@@ -54,7 +52,6 @@ RECORDS = {
     "plan": Plan,
     "compression": Compression,
     "repair": Repair,
-    "unlabelled_repair": UnlabelledRepair,
     "case_study": studies.CaseStudy,
     "regime_study": regimes.RegimeStudy,
     "study_analysis": analyses.StudyAnalysis,
@@ -126,7 +123,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             repair_encoder(manifest, texts[8], hubs=False, store=None).found,
             repair_encoder(manifest.part(np.arange(50)), texts[1], hubs=False, store=None).found,
         ],
-        "unlabelled_repair": [repair_unlabelled(manifest, texts[8], store=None).found],
         "case_study": _studies(manifest, texts, str(tmp_path_factory.mktemp("study"))),
         "regime_study": _regimes(),
         "study_analysis": _analyses(),
@@ -293,7 +289,7 @@ def written(found: Any, folder: Path) -> Path:
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
     whole = ("validation", "validation_table", "comparison", "compression", "case_study", "regime_study")
-    whole += ("repair", "unlabelled_repair", "leaderboard")
+    whole += ("repair", "leaderboard")
     whole += ("study_analysis",)
     found.write(folder if name in whole else path)
     assert path.is_file()
@@ -356,7 +352,6 @@ INNER = {
     "plan": ("rows", 0, "variance_own"),
     "compression": ("forms", 0, "pairs", 0, "p_kept"),
     "repair": ("languages", 0, "p_harmed"),
-    "unlabelled_repair": ("tried", 0, "own_share"),
     "case_study": ("models", 0, "per_training"),
     "regime_study": ("regimes", 0, "models"),
     "study_analysis": ("systems", 0, "counts"),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from msgspec.structs import replace
 
 from xlingual.cli import screen
@@ -14,36 +11,8 @@ from xlingual.cli.opening import manifest_or_pool, store_of
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.wording import in_options
-from xlingual.errors import InputError, listed
-from xlingual.requests import leaves, signed
+from xlingual.requests import signed
 from xlingual.requests.repairing import RepairRequest
-
-_OF_TRANSLATIONS = (
-    "split_by",
-    "criterion",
-    "delta",
-    "alpha",
-    "image_encoder",
-    "pivot",
-    "hubs",
-    "candidate_text",
-)
-
-
-def _refuse_options_of_translations(request: RepairRequest) -> None:
-    """Raise InputError for options that would have no effect without translations."""
-    known = leaves(RepairRequest)
-    given = [
-        known[name].names[0].rpartition("/")[2]
-        for name in _OF_TRANSLATIONS
-        if getattr(request, name) != known[name].default
-    ]
-    if given:
-        verb, them = ("is", "it") if len(given) == 1 else ("are", "them")
-        raise InputError(
-            f"{listed(given)} {verb} for data with translations, and no item of these has texts in two "
-            f"languages: leave {them} out"
-        )
 
 
 @command(RepairRequest)
@@ -51,20 +20,13 @@ def repair(request: RepairRequest) -> None:
     """Fit a map that brings the languages of an encoder together, and test it on other data.
 
     MANIFEST holds items with texts in two languages or more, or is a multilingual pool. Maps are fitted on
-    one part of the data, chosen on a second part, and tested once on a third part. If no item has two
-    languages, a criterion that needs no translations chooses the map; then retrieval is not tested. With
-    --out, the chosen map is written as a model (model:DIR/model::SPEC), and the rows of the three parts as
-    splits.
+    one part of the data, chosen on a second part, and tested once on a third part. With --out, the chosen map is
+    written as a model (model:DIR/model::SPEC), and the rows of the three parts as splits.
     """
     from xlingual.results.repair import TEST, BeforeAndAfter
-    from xlingual.workflows.repairing import (
-        Repaired,
-        has_no_translations,
-        repair_encoder,
-        repair_unlabelled,
-    )
-    from xlingual.workflows.repairing.chosen import MODEL
-    from xlingual.workflows.repairing.divided import refuse_replacing
+    from xlingual.workflows.repairing import repair_encoder
+    from xlingual.workflows.repairing.parts import refuse_replacing
+    from xlingual.workflows.repairing.repaired import MODEL
 
     output = request.output
     check_output(output.out, output.report, "repair")
@@ -76,14 +38,11 @@ def repair(request: RepairRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
         data = manifest_or_pool(request)
-        repaired: Callable[..., Any] = repair_encoder
-        if has_no_translations(data):
-            _refuse_options_of_translations(request)
-            repaired = repair_unlabelled
-        given = keywords(request, repaired) | {"text_encoder": encoder, "store": store, "ranker": ranker}
-        outcome = repaired(data, **given, progress=progress)
+        chosen = keywords(request, repair_encoder)
+        chosen |= {"text_encoder": encoder, "store": store, "ranker": ranker}
+        outcome = repair_encoder(data, **chosen, progress=progress)
         beside = None
-        if output.out is not None and isinstance(outcome, Repaired) and outcome.map is not None:
+        if output.out is not None and outcome.map is not None:
             progress("looking at languages, before and after", 0, 1)
             beside = outcome.side_by_side()
     found = outcome.found

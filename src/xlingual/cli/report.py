@@ -26,7 +26,6 @@ _KINDS = {
     "history": ("history.json", "history:Trend"),
     "compression": ("compression.json", "compression:Compression"),
     "repair": ("repair.json", "repair:BeforeAndAfter"),
-    "unlabelled_repair": ("unlabelled_repair.json", "unlabelled_repair:UnlabelledRepair"),
     "pivot": ("pivot.json", "pivot:Pivot"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),

@@ -10,9 +10,8 @@ from xlingual.models.card_words import all_of
 from xlingual.models.folder import BANK, FITTED_ON, WEIGHTS, ModelFolder
 from xlingual.results.pivot import UNTESTED, Pivot, PivotChange
 from xlingual.results.repair import BETTER, UNCHANGED, UNDECIDED, WORSE, Change, Repair
-from xlingual.results.unlabelled_repair import UnlabelledRepair
 
-Choice: TypeAlias = Repair | UnlabelledRepair | Pivot
+Choice: TypeAlias = Repair | Pivot
 _VERDICTS = {
     BETTER: "the test shows that it makes the encoder better",
     WORSE: "the test shows that it makes the encoder worse",
@@ -65,22 +64,18 @@ def beside(folder: ModelFolder) -> Choice | None:
     parent = folder.path.resolve().parent
     model, data = folder.config["model"], folder.config.get("data") or {}
     wanted = model.get("transforms"), model.get("similarity", "cosine"), data.get("digest")
-    kinds: tuple[type[Repair | UnlabelledRepair], ...] = (Repair, UnlabelledRepair)
-    for kind in kinds:
-        if (parent / kind.file).is_file():
-            try:
-                found = kind.read(parent)
-            except InputError:
-                continue
-            if (found.chosen, found.similarity, found.conditions.get("data")) == wanted:
-                return found
+    if (parent / Repair.file).is_file():
+        try:
+            found = Repair.read(parent)
+        except InputError:
+            return None
+        if (found.chosen, found.similarity, found.conditions.get("data")) == wanted:
+            return found
     return None
 
 
 def caution(found: Choice) -> str | None:
     """Return what to know before it is used; None where the test shows that it helps."""
-    if isinstance(found, UnlabelledRepair):
-        return "Whether search gets better by it is not known: no translations were known to test it."
     return _CAUTIONS.get(found.outcome)
 
 
@@ -88,8 +83,6 @@ def chosen(found: Choice) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
     """Return sentences and rows on how a transform was chosen and tested."""
     if isinstance(found, Pivot):
         return _by_images(found)
-    if isinstance(found, UnlabelledRepair):
-        return _without_translations(found)
     how = (
         f"Fitted on {found.fit.questions:,} questions and {found.fit.candidates:,} candidates; of "
         f"{len(found.tried) - 1:,} repairs that were tried it has the best {found.criterion} on "
@@ -107,18 +100,6 @@ def chosen(found: Choice) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
         worst = min(found.pairs, key=lambda one: one.difference)
         rows.append((f"worst pair, {worst.source} → {worst.target}", _change(worst)))
     return (how, harm), tuple(rows)
-
-
-def _without_translations(found: UnlabelledRepair) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    how = (
-        f"Fitted on {found.fit.texts:,} texts; of {len(found.tried) - 1:,} repairs that were tried it is the "
-        f"best on {found.choose.texts:,} others by a criterion without translations: {found.criterion}."
-    )
-    rows = (
-        ("own-language share, times chance", f"{found.before.own_share:.3f} → {found.after.own_share:.3f}"),
-        ("neighbourhoods kept", f"{found.after.neighbourhoods_kept:.3f}"),
-    )
-    return (how, "No translations were known, so nothing was tested for retrieval."), rows
 
 
 def _by_images(found: Pivot) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

@@ -27,7 +27,6 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "history": "xlingual.results.history:Trend",
     "compression": "xlingual.results.compression:Compression",
     "repair": "xlingual.results.repair:Repair",
-    "unlabelled_repair": "xlingual.results.unlabelled_repair:UnlabelledRepair",
     "pivot": "xlingual.results.pivot:Pivot",
     "inspection": "xlingual.results.inspection:Inspection",
     "case_study": "xlingual.results.case_study:CaseStudy",

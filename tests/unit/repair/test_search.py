@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.repair import Judged, search
-from xlingual.repair.candidates import Step, steps
-from xlingual.repair.search import fitted
+from xlingual.repair import Judged, Step, fitted, search, steps
 from xlingual.transforms import methods
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData

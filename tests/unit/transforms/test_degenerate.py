@@ -7,11 +7,10 @@ import pytest
 
 from xlingual import Manifest, crosslingual_retrieval
 from xlingual.errors import InputError
-from xlingual.repair.candidates import steps
-from xlingual.repair.search import fitted
+from xlingual.repair import fitted, steps
 from xlingual.transforms.moments import FitData
 from xlingual.transforms.paired import ridge
-from xlingual.workflows.repairing import repair_encoder, repair_unlabelled
+from xlingual.workflows.repairing import repair_encoder
 
 N, DIM = 60, 6
 
@@ -81,8 +80,6 @@ def test_repairs_of_such_encoders_end_with_a_verdict(kind, tmp_path):
     found = repair_encoder(Manifest.from_rows(rows), f"vectors:{path}", hubs=False, store=None).found
     assert found.outcome != "better" or kind == "equal by language"
     assert all(len(one.why) > 20 for one in found.left_out)
-    alone = [{**row, "item": row["id"]} for row in rows]
-    assert repair_unlabelled(Manifest.from_rows(alone), f"vectors:{path}", store=None).found.tried
 
 
 @pytest.mark.parametrize(

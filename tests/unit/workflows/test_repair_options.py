@@ -10,18 +10,17 @@ from xlingual.encoders.options import amount, share
 from xlingual.errors import InputError
 from xlingual.requests.ranking import byte_size
 from xlingual.requests.repairing import shares_of
-from xlingual.workflows.repairing import repair_encoder, repair_unlabelled
+from xlingual.workflows.repairing import repair_encoder
 
 TAGS = ("de", "en")
 
 
-@pytest.fixture
-def alone(tmp_path):
-    """Return a manifest in which no item has texts in two languages."""
+def test_items_in_one_language_each_are_refused(tmp_path, capsys):
     path = tmp_path / "data.jsonl"
     rows = [{"id": str(i), "lang": TAGS[i % 2], "text": f"{TAGS[i % 2]} {i}"} for i in range(240)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return ["repair", str(path), "--text-encoder", "random:?dim=4", "--no-store"]
+    status, text = said(["repair", str(path), "--text-encoder", "random:?dim=4", "--no-store"], capsys)
+    assert status == 1 and "two languages" in text, text
 
 
 def said(given, capsys):
@@ -34,7 +33,6 @@ def said(given, capsys):
     [
         ["repair", "x", "--text-encoder", "a:", "--text-encoder", "b:"],
         ["evaluate", "crosslingual-retrieval", "x", "--text-encoder", "a:", "--seed", "1", "--seed=2"],
-        ["compress", "x", "--text-encoder", "a:", "--text-encoder", "a:"],
     ],
 )
 def test_an_option_of_one_value_is_given_once(given, capsys):
@@ -71,33 +69,9 @@ def test_numbers_may_begin_with_a_point():
             share(text)
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (["--no-hubs"], "--no-hubs is for data"),
-        (["--delta", ".02"], "--delta is for data"),
-        (["--split-by", "article", "--alpha", "0.1"], "--split-by, --alpha are for data"),
-        (["--criterion", "crosslingual"], "--criterion is for data"),
-        (["--candidate-text", "sentence+context"], "--candidate-text is for data"),
-        (["--image-encoder", "pixels:"], "--image-encoder is for data"),
-        (["--pivot", "pixels:"], "--pivot is for data"),
-    ],
-)
-def test_options_of_translations_are_refused_without_them(alone, options, named, capsys):
-    status, text = said([*alone, *options], capsys)
-    assert status != 0 and f"{named} with translations" in text and "leave" in text
-
-
-def test_their_defaults_may_be_given(alone, capsys):
-    given = ["--hubs", "--delta", "0.01", "--alpha", "0.05", "--split-by", "paragraph"]
-    status, _ = said([*alone, *given], capsys)
-    assert status == 0
-
-
-@pytest.mark.parametrize("repair", [repair_encoder, repair_unlabelled])
-def test_texts_in_one_language_are_refused(repair):
+def test_texts_in_one_language_are_refused():
     data = Manifest.from_rows([{"id": str(i), "lang": "de", "text": f"de {i}"} for i in range(60)])
     with pytest.raises(InputError, match=r"has texts in 'de' only.*two languages at least"):
-        repair(data, "random:", store=None)
+        repair_encoder(data, "random:", store=None)
     with pytest.raises(InputError, match="three numbers above 0"):
-        repair(data, "random:", shares=(1, float("inf"), 1), store=None)
+        repair_encoder(data, "random:", shares=(1, float("inf"), 1), store=None)

@@ -17,10 +17,8 @@ from xlingual.encoders import Encoder
 from xlingual.errors import DataWarning, InputError
 from xlingual.report import page_of
 from xlingual.results.repair import Repair
-from xlingual.workflows.repairing import repair_encoder, repair_unlabelled
-from xlingual.workflows.repairing.divided import PARTS, Divided
-from xlingual.workflows.repairing.parts import three_parts
-from xlingual.workflows.repairing.unlabelled import three_parts as three_parts_of_texts
+from xlingual.workflows.repairing import repair_encoder
+from xlingual.workflows.repairing.parts import PARTS, Divided, three_parts
 
 TAGS, DIM, ITEMS = ("de", "en", "zh"), 8, 60
 
@@ -134,17 +132,6 @@ def test_files_of_vectors_fit_as_they_did_and_the_spec_names_the_part(tmp_path):
         crosslingual_retrieval(test, f"centre:?fit={place}#test::{spec}", store=None)
 
 
-def test_the_parts_without_translations_are_written_too(tmp_path):
-    rows = [{"id": str(i), "lang": TAGS[i % 3], "text": f"{TAGS[i % 3]} {i}"} for i in range(360)]
-    data = Manifest.from_rows(rows)
-    made = repair_unlabelled(data, ByNumber(), store=None)
-    made.write(tmp_path)
-    parts = three_parts_of_texts(data, (0.4, 0.2, 0.4), 0)
-    for name, part in zip(PARTS, parts, strict=True):
-        own = Manifest.read(tmp_path / made.found.parts, split=name)
-        assert list(own.ids) == [data.ids[row] for row in part]
-
-
 def test_the_data_and_what_others_wrote_are_never_replaced(tmp_path, capsys):
     pool = mix_pool(Manifest.from_rows(rows_of(30)), seed=0)
     pool.write(tmp_path / "pool")
@@ -180,15 +167,6 @@ def test_equal_texts_are_never_in_two_parts(numbers, seed):
         return  # too few are left
     seen = [{(tag, text.strip()) for tag, text in texts_of(part)} for part in parts]
     assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
-
-
-def test_equal_texts_without_translations_stay_together():
-    rows = [{"id": str(i), "lang": TAGS[i % 2], "text": f"{i % 2} {i // 2 % 100} "} for i in range(400)]
-    data = Manifest.from_rows(rows)
-    parts = three_parts_of_texts(data, (0.4, 0.2, 0.4), 0)
-    seen = [{(data.language[row], data.text[row].strip()) for row in part} for part in parts]
-    assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
-    assert sum(map(len, parts)) == 400
 
 
 def test_other_divisions_do_not_look_at_texts():

@@ -26,7 +26,6 @@ PAGES: Mapping[str, str] = {
     "Compression": "compression",
     "Repair": "repair",
     "BeforeAndAfter": "repair",
-    "UnlabelledRepair": "unlabelled_repair",
     "Pivot": "pivot",
     "Inspection": "inspection",
     "CaseStudy": "case_study",

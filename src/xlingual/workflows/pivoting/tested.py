@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Ints, Vectors
+from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.comparison.compare import compare
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.mix import mix_pool
@@ -20,7 +20,7 @@ from xlingual.errors import DataWarning, InputError, parameter, warn
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.multilingual_pool import multilingual_pool
-from xlingual.repair.label_free import NEAREST, neighbourhoods_kept, within_languages
+from xlingual.ranking import rows_of, similarity_of, top
 from xlingual.results import Results
 from xlingual.results.pivot import UNTESTED, PivotChange, PivotKept
 from xlingual.results.repair import BETTER, UNDECIDED, WORSE
@@ -31,6 +31,7 @@ from xlingual.workflows.places import Places
 
 BEFORE, AFTER = "before", "after"
 _COMPARED = 5_000  # texts of a language whose neighbours are compared
+_NEAREST = 10  # texts of a language whose change is counted
 _FEWEST = 20  # items that a language pair is tested on
 
 
@@ -192,14 +193,37 @@ def kept_within(embedded: Embedded, rows: Ints, map: Affine) -> list[PivotKept]:
         own = rows[data.language[rows] == code][:_COMPARED]
         vectors = unit_rows(embedded.text[0][np.searchsorted(embedded.rows, own)])
         vectors = vectors[vectors.any(axis=1)]
-        if len(vectors) <= NEAREST:
+        if len(vectors) <= _NEAREST:
             continue
-        tags = [tag] * len(vectors)
-        before, after = (
-            within_languages(each, tags) for each in (vectors, unit_rows(map.apply(vectors, tags)))
-        )
-        kept.append(PivotKept(tag, neighbourhoods_kept(before, after), len(vectors)))
+        moved = unit_rows(map.apply(vectors, [tag] * len(vectors)))
+        kept.append(PivotKept(tag, neighbourhoods_kept(vectors, moved), len(vectors)))
     return kept
+
+
+def neighbourhoods_kept(before: Vectors, after: Vectors) -> float:
+    """Return the mean overlap of the ten nearest rows of each row, before and after: 1 if all are the same.
+
+    The overlap of two lists is Σ min(chance before, chance after) / 10, the chance of a row to be among the
+    ten under random ties.
+    """
+    (first, weight), (second, changed) = _nearest(before), _nearest(after)
+    _, a, b = np.intersect1d(first, second, assume_unique=True, return_indices=True)
+    return float(np.minimum(weight[a], changed[b]).sum() / (len(before) * _NEAREST))
+
+
+def _nearest(vectors: Vectors) -> tuple[Ints, Floats]:
+    """Return pairs of rows, as row · n + neighbour, and the chance of each to be among the ten nearest."""
+    (best,) = top(similarity_of(rows_of(vectors), rows_of(vectors)), _NEAREST + 1)
+    itself = best.query == best.candidate
+    rank, ties = np.zeros(len(vectors), dtype=np.int64), np.ones(len(vectors), dtype=np.int64)
+    rank[best.query[itself]], ties[best.query[itself]] = best.above[itself], best.tied[itself]
+    row, neighbour, above, tied = (
+        column[~itself] for column in (best.query, best.candidate, best.above, best.tied)
+    )
+    above, tied = above - (above > rank[row]), tied - (above == rank[row])
+    listed = above < _NEAREST
+    chance = np.clip(_NEAREST - above[listed], 0, tied[listed]) / tied[listed]
+    return row[listed] * len(vectors) + neighbour[listed], chance
 
 
 def refuse_as_judge(judge: Encoder, fitted: Encoder) -> None:

@@ -1,13 +1,18 @@
-"""The command `repair`: encode, split, search, test once, write the model."""
+"""The command `repair`: divide, encode, search, test once, write the model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Unpack
 
+import msgspec
 import numpy as np
 
+from xlingual.arrays import Vectors
+from xlingual.comparison.compare import compare
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool
@@ -22,12 +27,18 @@ from xlingual.embed import (
     refuse_fitted_rows,
 )
 from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
+from xlingual.encoders.mapped import MappedTexts
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
+from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.banks import banked
+from xlingual.evaluation.multilingual_pool import multilingual_pool
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, refuse_without_role
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
+from xlingual.models.card import write_card
+from xlingual.models.folder import BANK, FITTED_ON, TRANSFORM, ModelFolder, write_model
 from xlingual.ranking import Cpu, Ranker
+from xlingual.records import HubCorrection
 from xlingual.repair import CORRECTIONS, Judged, Search, Step, search, steps
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
@@ -37,6 +48,7 @@ from xlingual.results.repair import (
     PIVOT_SPEC,
     POOL_MAP,
     UNCHANGED,
+    Beside,
     LeftOut,
     Repair,
     TriedRepair,
@@ -47,18 +59,11 @@ from xlingual.transforms.affine import Affine
 from xlingual.workflows.clock import Clock
 from xlingual.workflows.one_encoder import one_encoder
 from xlingual.workflows.places import Places
-from xlingual.workflows.repairing.beside import beside
-from xlingual.workflows.repairing.chosen import (
-    MODEL,
-    Chosen,
-    check_languages,
-    check_options,
-)
-from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import (
     CROSSLINGUAL,
     POOL,
     SHARES,
+    Divided,
     PartVectors,
     WholeVectors,
     digests_of,
@@ -69,17 +74,78 @@ from xlingual.workflows.repairing.parts import (
     three_parts,
 )
 from xlingual.workflows.repairing.pivot_steps import PivotOf
-from xlingual.workflows.repairing.side_by_side import side_by_side
 from xlingual.workflows.repairing.tested import tested
 
+MODEL = "model"
+BEFORE, AFTER = "before", "after"
 CRITERIA = {POOL: POOL_MAP, CROSSLINGUAL: CROSSLINGUAL_MAP}
 
 
-@dataclass
-class Repaired(Chosen[Repair]):
-    """What was found, the map that was chosen, and the part for testing."""
+class PartEncoder(Encoder):
+    """Gives the vectors that were computed before, for the questions and candidates of a part of the pool."""
 
-    test: PartVectors
+    identity = ""
+
+    def __init__(self, part: PartVectors, identity: str) -> None:
+        self.part, self.identity = part, identity
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts of one side, all of them)
+        """Return the vectors of the questions, or of the candidates."""
+        return self.part.questions if batch.role == "query" else self.part.candidates
+
+
+@dataclass
+class Repaired:
+    """What was found, and the map that was chosen; None where the encoder stays as it is.
+
+    `request` and `run` are those of `found`.
+    """
+
+    found: Repair
+    map: Affine | None
+    base: dict[str, Any]  # the encoder, as the folder of a model names it
+    source: str  # the data
+    seen: frozenset[bytes]  # digests of the rows it was fitted or chosen on
+    test: PartVectors  # the part for testing
+    divided: Divided = field(kw_only=True)  # the rows of its parts
+    correction: HubCorrection | None = field(default=None, kw_only=True)  # None: the cosine
+    images: str | None = field(default=None, kw_only=True)  # the image encoder that the map was fitted on
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("request", "run"):
+            name, value = "found", msgspec.structs.replace(self.found, **{name: value})
+        super().__setattr__(name, value)
+
+    def write(self, folder: str | Path) -> None:
+        """Write the findings into a folder, the rows of the parts, and the transform, if any, in `model`."""
+        self.divided.write(folder)
+        if self.map is not None:
+            self.write_model(Path(folder) / MODEL)
+        self.found.write(folder)
+
+    def write_model(self, folder: str | Path) -> ModelFolder:
+        """Write the folder of the transform, for model:FOLDER::SPEC; raise InputError where there is none."""
+        if self.map is None:
+            raise InputError("nothing is better than the encoder as it is: there is no transform to write")
+        found = self.found
+        data = {"source": self.source, "digest": found.conditions["data"]}
+        if self.images is not None:
+            data["images"] = self.images
+        config = {
+            "kind": TRANSFORM,
+            "model": {
+                "languages": self.map.places,
+                "transforms": found.chosen,
+                "similarity": found.similarity,
+            },
+            "base": self.base,
+            "data": data,
+        }
+        digests = np.array([list(each) for each in sorted(self.seen)], dtype=np.uint8)
+        arrays = self.map.arrays() | {FITTED_ON: digests}
+        if self.correction is not None:
+            arrays[BANK] = self.correction.bank
+        return write_card(write_model(folder, config, arrays), found)
 
     def side_by_side(self) -> Results:
         """Return the evaluation of the part for testing, before and after, with all its views.
@@ -88,10 +154,10 @@ class Repaired(Chosen[Repair]):
         """
         if self.map is None:
             raise InputError("the encoder stays as it is: there is no other one beside it")
-        seed = int(self.found.conditions["parts"].rpartition("#")[2])
-        return side_by_side(
-            self.test, self.found.encoder, self.base["identity"], self.map, self.correction, seed
-        )
+        vectors = PartEncoder(self.test, self.base["identity"])
+        name, seed = self.found.encoder, int(self.found.conditions["parts"].rpartition("#")[2])
+        both = {name: vectors, f"{name}-repaired": MappedTexts(vectors, self.map, self.correction)}
+        return multilingual_pool(self.test.pool, both, seed=seed, store=None)
 
 
 @takes_data(leave=MultilingualPool)
@@ -150,11 +216,11 @@ def repair_encoder(
         InputError: data, encoder or options are invalid; the text says what to do.
 
     """
-    check_options(shares, delta, alpha)
+    _check_options(shares, delta, alpha)
     if criterion not in CRITERIA:
         raise InputError(f"{parameter('criterion', criterion)}: expected {' or '.join(CRITERIA)}")
     if isinstance(data, Manifest):
-        check_languages(data)
+        _check_languages(data)
     elif image_encoder is not None:
         raise InputError(f"{parameter('image_encoder')}: a pool has no images: leave it out")
     ranker = Cpu(threads=threads) if ranker is None else ranker
@@ -313,3 +379,64 @@ def _conditions(
         "ties": "expected",
         "conventions": CONVENTIONS,
     }
+
+
+def beside(
+    data: Manifest,
+    items: Collection[str],
+    encoder: Encoder,
+    map: Affine | None,
+    correction: HubCorrection | None,
+    image_encoder: ImageModelLike,
+    store: StoreLike,
+    seed: int,
+) -> list[Beside]:
+    """Return BkR and SIM of the encoder as it is and repaired, on some items of the data.
+
+    Where there is no map nothing changes, and nothing is evaluated.
+    """
+    if map is None:
+        return []
+    tested = np.array([data.item_ids[own] in items for own in data.item])
+    part = data.part(np.unique(data.table_row[tested]))
+    found = backretrieval(
+        part,
+        {BEFORE: encoder, AFTER: MappedTexts(encoder, map, correction)},
+        image_encoder=image_encoder,
+        examples=False,
+        neighbours=False,
+        store=store,
+        seed=seed,
+    )
+    rows = []
+    for board in compare(found, baseline=BEFORE).boards:
+        if board.source is not None or board.column is not None:
+            continue
+        by_name = {row.encoder: row for row in board.rows}
+        after, before = by_name[AFTER], by_name[BEFORE]
+        if after.difference is None:
+            raise InputError(f"{board.measure} of too few items: {after.note}")
+        rows.append(Beside(board.measure, before.value, after.value, after.difference, after.ci))
+    return rows
+
+
+def _check_languages(data: Manifest) -> None:
+    """Raise InputError where data have texts in one language only."""
+    if len(data.languages) < 2:
+        raise InputError(
+            f"{data.source} has texts in {data.languages[0]!r} only, and a repair brings languages together: "
+            "give texts in two languages at least"
+        )
+
+
+def _check_options(shares: Sequence[float], delta: float, alpha: float) -> None:
+    """Raise InputError for options that cannot be."""
+    if len(shares) != len(SHARES) or not all(0 < share < math.inf for share in shares):
+        raise InputError(
+            f"{parameter('shares')}: expected three numbers above 0, to fit on, to choose on and to test on, "
+            "such as 0.4,0.2,0.4"
+        )
+    if not 0 < delta < 1:
+        raise InputError(f"{parameter('delta', f'{delta:g}')}: expected more than 0 and less than 1")
+    if not 0 < alpha < 0.5:
+        raise InputError(f"{parameter('alpha', f'{alpha:g}')}: expected more than 0 and less than 0.5")
