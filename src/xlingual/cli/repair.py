@@ -20,8 +20,8 @@ def repair(request: RepairRequest) -> None:
     """Fit a map that brings the languages of an encoder together, and test it on other data.
 
     MANIFEST holds items with texts in two languages or more, or is a multilingual pool. Maps are fitted on
-    one part of the data, chosen on a second part, and tested once on a third part. With --out, the chosen map is
-    written as a model (model:DIR/model::SPEC), and the rows of the three parts as splits.
+    one part of the data, chosen on a second part, and tested once on a third part. With --out, the chosen map
+    is written as a model (model:DIR/model::SPEC), and the rows of the three parts as splits.
     """
     from xlingual.results.repair import TEST, BeforeAndAfter
     from xlingual.workflows.repairing import repair_encoder
