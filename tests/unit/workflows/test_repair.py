@@ -267,6 +267,6 @@ def test_a_task_that_searches_no_texts_says_that_it_leaves_the_correction_out(co
     own = FittedTransform(corrected[1], Apart(seed=1))
     first, second = [f"de {i}" for i in range(1, 9)], [f"de {i}" for i in range(11, 19)]
     pairs = SentencePairs("pairs", "pairs", list("abcdefgh"), np.arange(8.0), first, second)
-    with pytest.warns(DataWarning, match="for texts that are searched by texts"):
+    with pytest.warns(DataWarning, match="csls"):
         found = sts(pairs, text_encoders=own, language="de", store=None)
     assert all("similarity" not in entry.signature for entry in found.entries)
