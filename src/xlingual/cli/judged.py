@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 from xlingual.errors import InputError
+from xlingual.files import regular_file
 from xlingual.requests.comparing import JudgedRuns
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _is_run(path: Path) -> bool:
     if path.suffix != ".json":
         return True
     with contextlib.suppress(ValueError, OSError):
-        found = json.loads(path.read_bytes())
+        found = json.loads(regular_file(path, "a run").read_bytes())
         return isinstance(found, dict) and bool(found) and "schema" not in found
     return False
 
