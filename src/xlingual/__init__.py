@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from xlingual.workflows.compress import compress
     from xlingual.workflows.leaderboard import leaderboard
     from xlingual.workflows.mlmme_study import run_mlmme_study
-    from xlingual.workflows.nearest import nearest
     from xlingual.workflows.pivoting import pivot_pairs, train_pivot
     from xlingual.workflows.regime_study import run_regime_study
     from xlingual.workflows.repairing import repair_encoder
@@ -91,7 +90,6 @@ _HOMES = {
     "inspect_results": "inspection.inspect",
     "leaderboard": "workflows.leaderboard",
     "multilingual_pool": "evaluation.multilingual_pool",
-    "nearest": "workflows.nearest",
     "new_study": "workflows.study",
     "parse_measure": "measures",
     "pivot_pairs": "workflows.pivoting",
@@ -146,7 +144,6 @@ __all__ = [
     "inspect_results",
     "leaderboard",
     "multilingual_pool",
-    "nearest",
     "new_study",
     "parse_measure",
     "pivot_pairs",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("refusals.py"))))
 GOOD = shared.GOOD
@@ -26,14 +24,6 @@ def test_output_that_cannot_be_written(xlingual: Any) -> None:
     refused(xlingual("demo", "--out", "file"), "--out file is a file")
     refused(xlingual("data", "scenes", "--n", "3", "--out", "file"), "file", "another --out")
     assert Path("file").read_bytes() == b""
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_output_without_permission(xlingual: Any) -> None:
-    Path("locked").mkdir(mode=0o500)
-    run = ("evaluate", "bkr", "s", "--text-encoder", GOOD, "--image-encoder", "img.npy")
-    for out in ("locked", "locked/below"):
-        refused(xlingual(*run, "--out", out), out, "cannot be written to", "another folder")
 
 
 def test_report_of_what_is_no_result(xlingual: Any, bkr: Any) -> None:

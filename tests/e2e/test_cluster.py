@@ -13,8 +13,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from xlingual.errors import InputError
-
 pytestmark = pytest.mark.slow
 UNIT = Path(__file__).parents[1] / "unit" / "ranking" / "cluster"
 passes = SimpleNamespace(**run_path(str(UNIT / "passes.py")))
@@ -82,27 +80,6 @@ def test_a_machine_that_is_lost_changes_nothing(two_machines, tmp_path):
     assert ranked(made, whole, progress=kill) == passes.expected(whole)
     assert killed.is_set()
     assert made.machines == 2
-
-
-def test_a_shared_folder_that_another_machine_does_not_see(two_machines, tmp_path):
-    from xlingual.ranking.cluster import RayRanker
-
-    cluster, _ = two_machines
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"shared folder .* cannot be written to"):
-        ranked(RayRanker(cluster.address, tmp_path / "file"), passes.similarity())
-
-
-def test_no_head_is_told_what_to_check(tmp_path):
-    from xlingual.ranking.cluster import RayRanker
-
-    for address, said in (
-        ("127.0.0.1:1", "no Ray head answers at 127.0.0.1:1 .*RAY_AUTH_TOKEN"),
-        ("nonsense", "is no address: give HOST:PORT"),
-        ("ray://127.0.0.1:1", "run this on a machine of the cluster"),
-    ):
-        with pytest.raises(InputError, match=said):
-            ranked(RayRanker(address, tmp_path), passes.similarity())
 
 
 PROGRAM = """

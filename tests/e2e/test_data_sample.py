@@ -67,7 +67,6 @@ def test_matching_samples_have_the_qrels_of_the_evaluation(xlingual: Any, work: 
     done = xlingual("evaluate", "xlr", "s", *sampling, "--run", run, "--trec", "t", "--measure", "RR")
     assert done.code == 0, done.err
     assert Path("x/en-de/qrels.txt").read_text() == Path("t/en-de/qrels.txt").read_text()
-    assert all(one["cluster"] for one in lines("x/en-de/queries.jsonl"))
     assert len(lines("x/en-de/queries.jsonl")) == 12 and len(lines("x/en-de/targets.jsonl")) == 30
 
 
@@ -75,7 +74,6 @@ def test_a_pool_is_written_whole(xlingual: Any, work: Path) -> None:
     assert xlingual(*MAKE_POOL, "--quiet").code == 0
     done = xlingual("data", "sample", "pool", "--out", "p", "--languages", "en,de")
     assert done.code == 0, done.err
-    assert "evaluate retrieval pool --languages en,de --run engine=p/engine.jsonl" in done.out
     from xlingual import MultilingualPool
 
     pool = MultilingualPool.read("pool", ["en", "de"])

@@ -131,4 +131,3 @@ def test_the_command_line_computes_by_ray_what_it_computes_here(work):
 def test_options_of_clusters_need_a_cluster(work):
     done = command("--text-encoder", "wordvec:words.vec?weight=mean", "--out", "a", "--workers", "2")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "--address and --workers are for clusters: add --backend ray" in done.stderr

@@ -26,20 +26,6 @@ def test_it_is_repeated_when_the_work_goes_on(quiet):
             progress("ranking", 1, 2)
 
 
-def failing(interrupted):
-    with interruption.remembered():
-        if interrupted:
-            swallowed()
-        raise AttributeError("half imported, or of its own")
-
-
-def test_a_failure_after_it_is_an_interruption():
-    with pytest.raises(KeyboardInterrupt):
-        failing(interrupted=True)
-    with pytest.raises(AttributeError):
-        failing(interrupted=False)
-
-
 def test_the_usual_handler_comes_back():
     with interruption.remembered():
         assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler

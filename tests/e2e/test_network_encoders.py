@@ -54,11 +54,3 @@ def test_a_network_is_evaluated(xlingual: Any, network: Path) -> None:
     assert [entry["encoder"] for entry in entries] == ["mean", "first"]
     assert entries[0]["value"] >= 0.5  # equal texts have equal vectors
     assert "hf:" in entries[0]["signature"] and str(network) not in entries[0]["signature"]
-
-
-def test_a_network_that_is_not_there(xlingual: Any) -> None:
-    manifest(Path("m.csv"))
-    outcome = xlingual("evaluate", "xlr", "m.csv", "--text-encoder", "hf:./gone")
-    assert outcome.code == 2
-    assert "hf:./gone: expected the folder of a model, found nothing" in " ".join(outcome.err.split())
-    assert "Traceback" not in outcome.err

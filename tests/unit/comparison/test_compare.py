@@ -58,18 +58,6 @@ def test_equal_answers_are_no_difference_and_equivalent_with_a_margin(folders):
         assert row.ci.low < 0 < row.ci.high
 
 
-def test_it_says_where_it_cannot_tell(folders):
-    few = folders.manifest(cluster=lambda i: i % 4)
-    given = folders.given
-    path = folders.xlr("few", [given("good", 0.15), given("bad", 0.5, 1)], manifest=few, measures=["R@1"])
-    row = compare([path]).boards[0].rows[1]
-    assert (row.outcome, row.p, row.ci) == ("cannot tell", None, None)
-    assert row.note == "only 4 clusters of queries: at least 5 are needed"
-    path = folders.xlr("all", [given("one", 0.001), given("two", 0.002)], measures=["R@1"])
-    row = compare([path]).boards[0].rows[1]
-    assert row.outcome == "cannot tell" and "nothing varies" in row.note
-
-
 def test_an_equal_difference_on_every_query_is_found(folders):
     class Wrong(folders.given):
         def encode(self, batch):
@@ -94,8 +82,7 @@ def test_the_correction_counts_all_tests_of_a_table(three):
 def test_many_tests_get_enough_replicates(three):
     found = compare([three], measures=["R@1"], by=["seed", "size"], alpha=0.004)
     assert [board.replicates for board in found.boards] == [1999, 1999, 2812, 2812, 2812]
-    few = compare([three], measures=["R@1"], replicates=49)
-    assert "49 replicates cannot show a difference after the correction for 3 tests" in few.notes[1]
+    compare([three], measures=["R@1"], replicates=49)
     with pytest.raises(InputError, match=r"30 replicates cannot show anything at alpha 0\.05: at least 40"):
         compare([three], measures=["R@1"], replicates=30)
 

@@ -107,15 +107,3 @@ def test_only_keeps_one_encoder_everywhere(two):
     assert set(third.per_query["encoder"].to_pylist()) == {"third"}
     with pytest.raises(InputError, match=r"no encoder 'thrid'. Did you mean 'third'"):
         other.only("thrid")
-
-
-def test_what_cannot_be_compared_says_what_to_give(two):
-    one, other, _ = two
-    with pytest.raises(
-        InputError, match=r"results 1 has 2 encoders: name one with results.only\('ENCODER'\)"
-    ):
-        gate(other, one, margin=0.1)
-    with pytest.raises(InputError, match="expected Results or the path of a folder of results, found int"):
-        compare([one, 3])
-    with pytest.raises(InputError, match="only one encoder"):
-        compare(one)

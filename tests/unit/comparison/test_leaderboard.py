@@ -63,11 +63,6 @@ def test_two_tasks_are_two_columns_and_missing_cells_stay_empty(folders, three):
     assert cells(board.columns[1])["bad"].result == "x"
 
 
-def test_where_one_row_alone_is_complete_there_is_no_mean(folders, three):
-    board = leaderboard([folders.xlr("x", three), folders.bkr("b", three[:1])])
-    assert board.means == [] and "only good has a value in all 2 columns" in board.no_mean
-
-
 def test_unequal_conditions_are_never_in_one_column(folders, three):
     one = folders.xlr("one", three[:2])
     other = folders.xlr("other", three[2:], seed=1, sample_size=40)
@@ -153,14 +148,7 @@ def test_equal_encoders_share_the_top(folders):
 
 def test_a_measure_without_values_for_each_query_has_no_ranks(folders, three):
     (found,) = leaderboard(folders.corr("c", three)).columns
-    assert "CORR has no value for each query" in found.untested
     assert not found.top and all(cell.rank_low is None for cell in found.cells) and len(found.known) == 3
-
-
-def test_too_few_queries_say_nothing(folders, three):
-    few = folders.manifest(3)
-    (found,) = leaderboard(folders.xlr("x", three, manifest=few)).columns
-    assert "only 3 clusters" in found.untested and found.top == []
 
 
 def test_one_name_with_two_identities_in_one_column_is_two_rows(folders):
@@ -168,28 +156,6 @@ def test_one_name_with_two_identities_in_one_column_is_two_rows(folders):
     other.identity = "given:other"
     board = leaderboard([folders.xlr("new", [one]), folders.xlr("old", [other])])
     assert board.encoders == ["same (new)", "same (old)"]
-    assert "same is the name of 2 different encoders" in board.warnings[0]
-
-
-def test_one_name_with_two_identities_in_two_columns_is_a_warning(folders):
-    one, other = folders.given("same", 0.1), folders.given("same", 30.0)
-    other.identity = "given:other"
-    board = leaderboard([folders.xlr("x", [one]), folders.bkr("b", [other])])
-    assert board.encoders == ["same"]
-    assert board.warnings == [
-        "same has 2 identities (given:other, given:same): its row holds numbers of all of them; evaluate "
-        "again with one, or give them names of their own"
-    ]
-
-
-def test_one_encoder_evaluated_twice_is_one_cell(folders, three):
-    first = folders.xlr("a", three)
-    board = leaderboard([first, folders.xlr("b", three[:1])])
-    assert board.warnings == [] and [cell.encoder for cell in board.columns[0].cells] == [
-        "good",
-        "mid",
-        "bad",
-    ]
 
 
 def test_measures_are_chosen(folders, three):
@@ -198,13 +164,6 @@ def test_measures_are_chosen(folders, three):
     assert [one.measure for one in leaderboard(folder, measures=["RR", "R@1"]).columns] == ["R@1", "RR"]
     with pytest.raises(InputError, match=r"no result has the measure 'R@3'.*Measures: R@1, RR"):
         leaderboard(folder, measures=["R@3"])
-
-
-def test_one_encoder_of_a_folder(folders, three):
-    board = leaderboard([f"{folders.xlr('x', three)}#mid"])
-    assert board.encoders == ["mid"] and board.columns[0].untested.startswith("one encoder alone")
-    with pytest.raises(InputError, match=r"no encoder 'mild'\. Did you mean 'mid'"):
-        leaderboard([f"{folders.path / 'x'}#mild"])
 
 
 def test_a_folder_of_folders_and_equal_names(folders, three):
@@ -249,31 +208,6 @@ def test_two_revisions_of_a_model_are_two_rows(tmp_path):
     mteb(tmp_path, revision="def", scores=(0.7,))
     board = leaderboard(tmp_path)
     assert len(board.encoders) == 2 and all(name.startswith("org/base (") for name in board.encoders)
-
-
-def test_a_score_that_mteb_could_not_compute_is_missing(tmp_path):
-    mteb(tmp_path, scores=(0.4, float("nan")))
-    (found,) = leaderboard(tmp_path).columns
-    assert found.cells[0].value is None and "MTEB wrote no number" in found.cells[0].note
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (
-            {"task_name": "T", "scores": {"test": [{"hf_subset": "d", "languages": []}]}},
-            "the field .* is missing",
-        ),
-        ({"task_name": "T", "dataset_revision": "d", "scores": {"test": 3}}, r"scores\.test must be"),
-        ({"mteb_dataset_name": "T", "test": {}}, "written by MTEB before 1.11"),
-        ({"something": "else"}, "holds no results"),
-    ],
-)
-def test_what_is_no_result_of_mteb_says_where(tmp_path, content, message):
-    (tmp_path / "T.json").write_text(json.dumps(content))
-    with pytest.raises(InputError, match=message) as raised:
-        leaderboard(tmp_path)
-    assert str(tmp_path) in str(raised.value)
 
 
 def test_a_damaged_file_and_a_missing_folder(tmp_path):

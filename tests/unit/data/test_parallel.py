@@ -139,27 +139,3 @@ def test_a_table_without_ids_and_clusters_and_a_choice_of_it(tmp_path):
     chosen = read_parallel(table(tmp_path), ["de", "en"], "train")
     assert chosen.languages == ("de", "en") and chosen.ids == ["1", "2"]
     assert chosen.asked.tolist() == [[0, 1], [-1, 2]]
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"drop": ("answer_de",)}, "has a column question_de but no answer_de: add it"),
-        ({"drop": ("question_en", "question_de", "answer_en", "answer_de")}, "no columns question_LANG and"),
-        ({"rows": [TABLE[0], TABLE[0]]}, "'1' is there twice"),
-        ({"rows": [TABLE[0] | {"question_en": " ", "question_de": ""}]}, "row 1 has no question in any"),
-        ({"rows": [TABLE[0], TABLE[1] | {"answer_en": "", "answer_de": None}]}, "row 2 has no answer in any"),
-        ({"rows": [TABLE[0] | {"question_en": 7}]}, "row 1, column 'question_en': found"),
-        ({"rows": [TABLE[0], TABLE[1] | {"cluster": ""}]}, "row 2, column 'cluster' is empty"),
-    ],
-)  # fmt: skip
-def test_tables_that_are_refused(tmp_path, change, words):
-    with pytest.raises(InputError, match=words):
-        read_parallel(table(tmp_path, **change))
-
-
-def test_a_split_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match="no rows of the split 'dev'"):
-        read_parallel(table(tmp_path), split="dev")
-    with pytest.raises(InputError, match="no column 'split'"):
-        read_parallel(table(tmp_path, drop=("split",)), split="dev")

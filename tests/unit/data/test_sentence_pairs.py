@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from xlingual.data.sentence_pairs import SentencePairs, parse_columns, read_sentence_pairs
-from xlingual.errors import DataWarning, InputError
+from xlingual.data.sentence_pairs import SentencePairs, parse_columns
+from xlingual.errors import DataWarning
 
 ROWS = [
     {"id": f"p{i}", "score": float(i), "sentence1": f'a "quoted" {i}', "sentence2": f"b, {i}"}
@@ -89,14 +89,6 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "words"), [("score", "ROLE=NAME"), ("=x", "no column"), ("scor=x", "Did you mean 'score'")]
-)
-def test_columns_that_are_named_wrongly(text: str, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        parse_columns(text)
-
-
 @pytest.mark.parametrize("first", ['3.5\tone "half\tquote', "\tno score\there"])
 @pytest.mark.parametrize("ending", ["tsv", "txt"])
 def test_semeval_files_have_no_header_and_no_quotes(tmp_path: Path, first: str, ending: str) -> None:
@@ -117,64 +109,3 @@ def test_a_header_of_three_columns_is_a_header(tmp_path: Path) -> None:
     path = tmp_path / "p.tsv"
     path.write_text("score\tsentence1\tsentence2\n" + "".join(f"{i}\ta{i}\tb{i}\n" for i in range(4)))
     assert len(SentencePairs.read(path)) == 4
-
-
-def some(**changes: Any) -> list[dict[str, Any]]:
-    return [{**row, **changes} for row in ROWS]
-
-
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ([{"sentence1": "a", "sentence2": "b"}], r"no column 'score' \(--columns score=NAME .*sentence1"),
-        (
-            [{"score": 1, "sentence1": "a", "Sentence2": "b"}] * 5,
-            "no column 'sentence2'.*Did you mean 'Sentence2'",
-        ),
-        (some(score="much"), "row 1, column 'score': found 'much' where a score is expected"),
-        (some(score=True), "found the truth value True where a score"),
-        (some(score=[1]), "found a list where a score"),
-        (some(score="inf"), "the score inf is no number"),
-        (some(score=None), "none of the 5 pairs has a score"),
-        (some(score=2), r"all 5 scores \(column 'score'\) are 2"),
-        (some(sentence2=" "), "row 1, column 'sentence2': the pair has a score but no sentence"),
-        (some(sentence1=4), "column 'sentence1': found the number 4 where a text"),
-        (some(id="x"), "rows 1 and 2 have the same id 'x'"),
-        (ROWS[:1], "1 pair has a score: a correlation needs at least 4"),
-        (ROWS[:3], "3 pairs have a score"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(tmp_path: Path, rows: list[dict[str, Any]], words: str) -> None:
-    path = written(tmp_path, rows, "jsonl")
-    with pytest.raises(InputError, match=words) as caught:
-        SentencePairs.read(path)
-    assert "pairs.jsonl" in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_files_that_are_none(tmp_path: Path) -> None:
-    written(tmp_path, ROWS, "jsonl", "pairs2014")
-    (tmp_path / "empty.jsonl").write_text("")
-    (tmp_path / "x.json").write_text("[]")
-    (tmp_path / "bad.tsv").write_text("1\ta\tb\n2\tc\n")
-    (tmp_path / "latin.tsv").write_bytes(b"1\ta\tb\n2\tc\t\xe9\n")
-    for name, words in (
-        ("pairs2015.jsonl", "no such file.*Did you mean 'pairs2014.jsonl'"),
-        (".", "a folder; give a file"),
-        ("empty.jsonl", "no column 'score'"),
-        ("x.json", "ends in .*not in '.json'"),
-        ("bad.tsv", "line 2: 2 fields where"),
-        ("latin.tsv", "line 2 is not UTF-8"),
-    ):
-        with pytest.raises(InputError, match=words):
-            SentencePairs.read(tmp_path / name)
-    with pytest.raises(InputError, match="name one at least"):
-        read_sentence_pairs([])
-
-
-def test_files_of_one_name_are_named_by_their_folders_too(tmp_path: Path) -> None:
-    for folder in ("2014", "2015"):
-        (tmp_path / folder).mkdir()
-    paths = [written(tmp_path / folder, ROWS, "jsonl") for folder in ("2014", "2015")]
-    assert [one.name for one in read_sentence_pairs(paths)] == ["2014/pairs", "2015/pairs"]
-    with pytest.raises(InputError, match="are both called '2014/pairs': give each file once"):
-        read_sentence_pairs([paths[0], paths[0]])

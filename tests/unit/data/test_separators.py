@@ -26,11 +26,6 @@ def test_another_separator_is_found(tmp_path, mark, shown):
     assert (guess.mark, guess.shown) == (mark, shown) and guess.confidence > 0.95
 
 
-def test_a_header_with_commas_misleads_nobody(tmp_path):
-    lines = [f"{i};rot;12,50" for i in range(20)]
-    assert found(tmp_path, "\n".join(["id;farbe, de;preis, EUR", *lines])).mark == ";"
-
-
 def test_texts_that_hold_the_separator_unquoted_lower_the_confidence(tmp_path):
     lines = [f"{i};a{'&amp;' if i % 2 else ''}b;1" for i in range(20)]
     guess = found(tmp_path, "\n".join(["id;text_de;n", *lines]))

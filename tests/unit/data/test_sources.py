@@ -33,10 +33,6 @@ def test_equal_paths_are_one_image(tmp_path):
     assert manifest.image_source == [tmp_path / "a.png"]
 
 
-def test_missing_files_are_no_error(tmp_path):
-    assert sources(tmp_path, "no/such/place.png").image_source == [tmp_path / "no/such/place.png"]
-
-
 @pytest.mark.parametrize("path", ["../x.png", "/etc/passwd", "sub/../../x.png", "..", "in/../../x", "a\0b"])
 def test_paths_outside_the_folder(tmp_path, path):
     folder = tmp_path / "manifest"

@@ -2,8 +2,6 @@
 
 from typing import Unpack
 
-import pytest
-
 from xlingual import Manifest
 from xlingual.data.manifest import ManifestLike
 from xlingual.data.reading.columns import DataOptions
@@ -44,12 +42,3 @@ def test_parts_of_a_study_are_data_too():
     parts = StudyParts(rows, Manifest.from_rows(rows), None, ("en", "de"))
     assert isinstance(parts.train, Manifest) and parts.train.digest == parts.validation.digest
     assert parts.test is None
-
-
-def test_arguments_that_are_missing_or_unknown_are_errors_of_the_function():
-    with pytest.raises(TypeError, match=r"^trained\(\): missing a required argument: 'out'"):
-        trained(ROWS)
-    with pytest.raises(
-        TypeError, match=r"trained\(\) has no argument 'validaton'\. Did you mean 'validation'"
-    ):
-        trained(ROWS, "m", validaton=0.1)

@@ -8,7 +8,7 @@ import pytest
 
 from xlingual.embed.actor import ActorSpec
 from xlingual.embed.encoder_pool import _Remote
-from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.errors import InputError
 from xlingual.records import Texts
 
 
@@ -113,63 +113,3 @@ def test_pieces_are_put_together_in_order_whoever_made_them(lose):
 def test_a_piece_without_a_vector_for_each_row_is_refused(made):
     with pytest.raises(InputError, match=r"encoder 'mine' returned an array of shape .*expected \(13, d\)"):
         remote_encoder(Mine(made), Ray()).encode(texts())
-
-
-def test_pieces_of_several_dimensions_are_refused():
-    with pytest.raises(InputError, match="several shapes"):
-        remote_encoder(Mine(lambda found: found[:, : 1 + (found[0, 0] > 0)]), Ray()).encode(texts())
-
-
-def test_another_encoder_on_a_machine_is_refused():
-    remote = remote_encoder(Mine(), Ray())
-    remote.identity = "mine:2"
-    with pytest.raises(InputError, match="is mine:1 on a machine of the cluster and mine:2 here"):
-        remote.encode(texts())
-
-
-def test_copies_that_are_lost_again_and_again_are_an_error():
-    with pytest.raises(XlingualError, match=r"were lost 7 times: .*--workers.*run the same again"):
-        remote_encoder(Mine(), Ray(lambda number: True)).encode(texts())
-
-
-def test_a_head_that_has_died_is_reported(monkeypatch):
-    monkeypatch.setattr("xlingual.embed.encoder_pool.HEADLESS", 0.0)
-
-    class Dead(Ray):
-        def wait(self, references, num_returns=1, timeout=None):
-            return [], references
-
-        def get_runtime_context(self):
-            return SimpleNamespace(gcs_address="127.0.0.1:1")
-
-    with pytest.raises(XlingualError, match=r"does not answer any more .*kept in the store"):
-        remote_encoder(Mine(), Dead()).encode(texts())
-
-
-def test_an_encoder_that_cannot_travel_is_reported_in_words():
-    class Refusing(Ray):
-        def remote(self, **options):
-            def start(order):
-                raise TypeError("cannot pickle\n'_thread.lock' object")
-
-            return lambda kind: SimpleNamespace(remote=start)
-
-    with pytest.raises(InputError, match=r"cannot be sent to other machines \(cannot pickle '_thread.lock'"):
-        remote_encoder(Mine(), Refusing())
-
-
-def test_what_a_copy_warns_of_and_what_fails_there_is_reported():
-    def warning(found):
-        import warnings
-
-        warnings.warn("a text is cut", DataWarning, stacklevel=1)
-        return found
-
-    with pytest.warns(DataWarning, match="a text is cut"):
-        remote_encoder(Mine(warning), Ray()).encode(texts(5))
-
-    def failing(found):
-        raise ZeroDivisionError("in\na copy")
-
-    with pytest.raises(XlingualError, match=r"failed on a machine .*\(ZeroDivisionError: in a copy\)"):
-        remote_encoder(Mine(failing), Ray()).encode(texts(5))

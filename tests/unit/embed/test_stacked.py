@@ -7,7 +7,6 @@ from xlingual.embed import encoding as module
 from xlingual.embed import is_kept
 from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Stacked, adopt
-from xlingual.errors import DataWarning, InputError
 from xlingual.records import Encoded, Texts
 from xlingual.store import Store
 
@@ -117,19 +116,3 @@ def test_what_is_kept_is_what_the_base_gives():
     assert not is_kept(adopt(TwoFields(base)))
     base.identity, base.content = "lengths:1", ()
     assert not is_kept(adopt(TwoFields(base)))
-
-
-def test_notes_and_faults_of_both_are_reported():
-    base = Lengths()
-    base.notes = lambda: ["of the base"]
-    encoder = TwoFields(base)
-    encoder.notes = lambda: ["of its own"]
-    with pytest.warns(DataWarning) as caught:
-        encode(adopt(encoder), batch(), WAY)
-    assert {str(one.message) for one in caught} == {"of the base", "of its own"}
-    encoder.apply = lambda *vectors: vectors[0][:, :0]
-    with pytest.raises(InputError, match=r"^text encoder 'two' returned"), pytest.warns(DataWarning):
-        encode(adopt(encoder), batch(), WAY)
-    base.encode_noting = lambda some: Encoded(np.full((len(some), 2), np.nan))
-    with pytest.raises(InputError, match=r"^the encoder below text encoder 'two': the vector of"):
-        encode(adopt(encoder), batch(), WAY)

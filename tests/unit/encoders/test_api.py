@@ -144,26 +144,6 @@ def test_answers_that_cannot_be_used(server, change, says):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ("base_url=https://me:pw@host/v1", "may hold no user, password"),
-        ("base_url=ftp://host", "must begin with http"),
-        ("key_env=sk-Secret/1", "must be the name of an environment variable"),
-        ("timeout=0", "timeout must be more than 0"),
-        ("dim=9", "expected 9"),
-        ("key_env=XL_NO_SUCH", "needs a key: set the environment variable XL_NO_SUCH"),
-    ],
-)
-def test_bad_options(server, options, says):
-    if options == "dim=9":
-        server.script = [lambda right: {"data": [row | {"embedding": [1.0]} for row in right["data"]]}]
-        options = f"base_url={server.url}&{options}"
-    with pytest.raises(InputError, match=says) as error:
-        encoder(f"api:tiny?{options}").encode(texts(["a"]))
-    assert "pw" not in str(error.value) and "Secret" not in str(error.value)
-
-
-@pytest.mark.parametrize(
     ("url", "local"),
     [
         ("http://localhost:1/v1", True),

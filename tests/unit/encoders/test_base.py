@@ -137,14 +137,6 @@ def test_other_things_are_refused_at_the_door(entry, says):
         adopt(entry)
 
 
-def test_a_subclass_without_encode_is_refused():
-    class Empty(xlingual.Encoder):
-        identity = "empty"
-
-    with pytest.raises(InputError, match="Empty has neither a method encode nor encode_noting"):
-        adopt(Empty())
-
-
 def test_nobody_but_the_doors_asks_whether_an_ability_is_there():
     found = []
     for path in SOURCE.rglob("*.py"):

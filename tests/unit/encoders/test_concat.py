@@ -11,7 +11,6 @@ from xlingual import Manifest
 from xlingual.embed import embed_texts
 from xlingual.encoders import Stacked, text_encoders
 from xlingual.encoders.concat import ConcatTexts
-from xlingual.errors import DataWarning, InputError
 from xlingual.store import Store
 
 BASE = "random:?dim=8"
@@ -72,29 +71,3 @@ def test_the_cosine_is_the_mean_of_those_of_titles_and_of_bodies(seed):
 
     found = cosine(joined)[1:, 1:]
     np.testing.assert_allclose(found, ((cosine(title) + cosine(body)) / 2)[1:, 1:], atol=1e-6)
-
-
-def test_texts_without_a_title_are_counted(tmp_path):
-    rows = manifest(title=lambda i: "" if i == 2 else f"t{i}")
-    with pytest.warns(DataWarning, match="1 of 4 texts have an empty title or body"):
-        embed_texts(rows, "c", encoder(f"concat:::{BASE}"), np.arange(4), store=Store(tmp_path / "s"))
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("concat:", "::SPEC"),
-        (f"concat:?title=body::{BASE}", "two columns: found 'body' for both"),
-        (f"concat:?split=halves&title=name::{BASE}", "leave title and body out"),
-        (f"concat:?split=third::{BASE}", "split must be one of first-sentence, halves"),
-    ],
-)
-def test_what_is_refused(spec, said):
-    with pytest.raises(InputError, match=said):
-        encoder(spec)
-
-
-def test_a_column_that_is_not_there():
-    made = encoder(f"concat:?title=name::{BASE}")
-    with pytest.raises(InputError, match=r"no column 'name'.*title= and body="):
-        made.encode(manifest().texts(np.arange(4)))

@@ -73,14 +73,6 @@ def test_an_error_names_the_first_row_and_counts(threads):
         next(found)
 
 
-def test_an_error_of_the_preparation_names_the_row():
-    def prepare(image):
-        raise ValueError("too\nsmall")
-
-    with pytest.raises(InputError, match="row 'p0': the image cannot be used: too small"):
-        list(decoded(images(png(0)), prepare))
-
-
 def test_broken_pictures_are_found(tmp_path):
     gone = tmp_path / "gone.png"
     whole = png(7, (90, 90))

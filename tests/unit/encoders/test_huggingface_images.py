@@ -234,31 +234,6 @@ def test_memory_that_runs_out_halves_the_batch(saved, monkeypatch):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_what_cannot_be_loaded(saved, tmp_path):
-    images = batch(IMAGES[0])
-    with pytest.raises(InputError, match="expected the folder of a model"):
-        image_encoder(f"hf:{tmp_path / 'none'}")
-    bare = tmp_path / "bare"
-    saved["vit"][1].save_pretrained(bare)
-    (bare / "tokenizer.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match=r"has a tokenizer.*is it a model of texts"):
-        image_encoder(f"hf:{bare}")[1].encode(images)
-    (bare / "tokenizer.json").unlink()
-    with pytest.raises(InputError, match=r"hf:.*has no preprocessor_config.json.*copy it"):
-        hf(bare).encode(images)
-    (bare / "model.safetensors").rename(bare / "pytorch_model.bin")
-    with pytest.raises(InputError, match="is a pickle"):
-        hf(bare).encode(images)
-    with pytest.raises(InputError, match="max_length is an option for texts"):
-        image_encoder(f"hf:{saved['vit'][0]}?max_length=5")
-    half = tmp_path / "half"
-    saved["clip"][1].vision_model.save_pretrained(half)
-    saved["clip"][2].save_pretrained(half)
-    (half / "config.json").write_text((saved["clip"][0] / "config.json").read_text())
-    with pytest.raises(InputError, match=r"the checkpoint lacks .* weights of CLIPVisionModelWithProjection"):
-        hf(half).encode(images)
-
-
 def test_images_of_several_shapes_go_through_apart(saved, tmp_path):
     _, model, _ = saved["resnet"]
     processor = transformers.BitImageProcessorPil(size={"shortest_edge": 32}, do_center_crop=False)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual.encoders.lsa import LsaEncoder, character_terms, choose, choose_power, fit_lsa
-from xlingual.errors import DataWarning, InputError
 from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts
 
@@ -146,26 +145,6 @@ def test_several_texts_of_an_item_are_one_document():
     np.testing.assert_allclose(first @ first.T, second @ second.T, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        (
-            lambda: encoder(pairs=6).model,
-            r"lsa: 6 items .* all of the languages de, en .* have 5: lower pairs=",
-        ),
-        (lambda: encoder(ROWS[-1:]).model, "two of de, en are needed to fit it, the fit texts have 0"),
-        (lambda: encoder(languages=("en", "de", "fr")).model, "no words of the language fr"),
-        (lambda: encoder([("1", "en", "!"), ("1", "de", "ein Haus")]).model, "no words of the language en"),
-        (lambda: encoder().encode(some("fr", "chaise")), "not fitted on the language fr; it has de, en"),
-        (lambda: LsaEncoder(lambda: some("en", "a"), ["en"]).model, "carry no items"),
-    ],
-)
-def test_errors(make, says):
-    with pytest.raises(InputError, match=says) as caught:
-        make()
-    assert "\n" not in str(caught.value)
-
-
 def test_identity_tells_parameters_and_rows_apart():
     encoders = [
         encoder(),
@@ -277,15 +256,6 @@ def test_unweighted_vectors_and_identities_are_those_of_before():
         lsa.encode(some("en", "red chair")),
         fit_lsa(lsa.chosen, lsa.languages, 4, 0).fold_in(["red chair"], "en").astype(np.float32),
     )
-
-
-def test_texts_that_are_no_translations_are_reported():
-    rows = titles(200, lacking=0.0)
-    order = np.random.default_rng(1).permutation(200)
-    mixed = [(str(order[int(item)]) if tag != "en" else item, tag, text) for item, tag, text in rows]
-    mixed = [(str(order[int(item)]) if tag == "fr" else item, tag, text) for item, tag, text in mixed]
-    with pytest.warns(DataWarning, match="does not clearly find translations better than chance: it may"):
-        encoder(mixed, CATALOGUE).fit_model()
 
 
 def test_a_language_that_only_held_out_items_have_leaves_the_axes_as_they_are():

@@ -7,7 +7,7 @@ import pytest
 
 from xlingual.encoders.base import adopt
 from xlingual.encoders.sentence_transformer_kinds import adapter_of
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError
 from xlingual.forms import SparseVectors, TokenVectors
 from xlingual.records import Texts
 
@@ -103,20 +103,3 @@ def test_scores_are_those_that_the_model_names(kind, name):
     assert adapter_of(kind(name)).encode_noting(batch()).vectors.compared_by == name
     with pytest.raises(InputError, match=r"compares by manhattan, which is a distance and not ranked here"):
         adapter_of(kind("manhattan")).encode_noting(batch())
-
-
-def test_a_batch_that_does_not_fit_is_halved():
-    model = Tokens()
-    model.limit = 10
-    with pytest.warns(
-        DataWarning, match="a batch of 32 did not fit into memory, one of 8 did: write batch=8"
-    ):
-        adapter_of(model).encode_noting(batch())
-    model.limit = 0
-    with pytest.raises(InputError, match="out of memory with a single text"):
-        adapter_of(model).encode_noting(batch())
-
-
-def test_images_are_not_theirs():
-    with pytest.raises(InputError, match="a SparseEncoder encodes texts"):
-        adapter_of(Sparse(), "images")

@@ -249,10 +249,3 @@ def test_neighbours_of_emoji_look_alike(full):
     assert (subgroup[nearest] == subgroup).mean() > 0.4  # chance: about 0.02
     chars = table["char"].to_pylist()
     assert subgroup[nearest[chars.index("🟢")]] == "geometric"
-
-
-def test_formats_that_could_start_other_programs_are_not_opened():
-    """Pillow hands EPS to Ghostscript: nothing that a manifest names may get there."""
-    eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n"
-    with pytest.raises(InputError, match="not an image"):
-        PixelsEncoder().encode(Images([eps], ["en"], ["a"]))

@@ -108,11 +108,6 @@ def test_a_function_of_a_file_gets_a_list_of_texts(folder):
     assert made(f"python:{folder / 'mine.py'}:encode").encode(texts("a")).tolist() == [[1, 1]]
 
 
-def test_an_empty_batch_has_the_dimensions_of_others(folder):
-    assert made("python:mine.py:encode").encode(texts()).shape == (0, 2)
-    assert made("python:xl_models:Model").encode(texts()).shape == (0, 2)
-
-
 def test_a_class_is_made_and_gets_the_batch(folder):
     encoder = made("python:xl_models:Model")
     assert encoder.encode(texts("abc", "de")).tolist() == [[3, 2], [2, 3]]
@@ -124,26 +119,6 @@ def test_a_class_is_made_and_gets_the_batch(folder):
     plain = made("python:mine.py:encode")
     assert plain.encode_noting(texts("abc")).truncated is None
     assert plain.fitted_on == frozenset()
-
-
-def test_a_function_says_that_it_takes_the_batch(folder):
-    assert made("python:xl_models:of_batch").encode(texts("a", "b")).tolist() == [[2], [3]]
-    assert made("python:xl_models:of_attribute").encode(texts("a", "b")).tolist() == [[1], [1]]
-    assert made("python:xl_models:optional").encode(texts("a", "b")).tolist() == [[2], [2]]
-    write(
-        "later.py",
-        "from __future__ import annotations\n"
-        "from typing import TYPE_CHECKING\n"
-        "if TYPE_CHECKING:\n    from xlingual.records import Texts\n"
-        "def f(batch: Texts):\n    return [[len(t)] for t in batch.text]\n",
-    )
-    assert made("python:later.py:f").encode(texts("abc")).tolist() == [[3]]
-    write(
-        "own.py",
-        "from __future__ import annotations\nTexts = list[str]\n"
-        "def f(batch: Texts):\n    return [[len(t)] for t in batch]\n",
-    )
-    assert made("python:own.py:f").encode(texts("abc")).tolist() == [[3]]
 
 
 def test_images_come_as_bytes(folder):
@@ -166,18 +141,6 @@ def test_images_come_as_bytes(folder):
         encoder.encode(Images([None], ["en"], ["x"]))
 
 
-def test_vectors_are_kept_only_with_a_revision(folder):
-    assert made("python:mine.py:encode").content is None
-    assert made("python:xl_models:Model").content is None
-    assert made("python:mine.py:encode?revision=1").content == ("text",)
-    assert made("python:xl_models:Model?revision=1").content == (
-        *("text", "language", "role"),
-        *("context", "fields"),
-    )
-    assert made("python:xl_models:Collection?revision=1").content is None
-    assert image_encoder("python:mine.py:encode?revision=1")[1].content == ("bytes",)
-
-
 def test_identity_is_the_source_the_revision_and_what_the_object_says(folder):
     plain = made("python:mine.py:encode").identity
     assert plain.startswith("python:mine.py:encode?source=")
@@ -190,14 +153,6 @@ def test_identity_is_the_source_the_revision_and_what_the_object_says(folder):
     assert revised == f"{plain}&revision=a%7Cb"
     assert made("python:xl_models:Model").identity.endswith("&own=model:3%7Cx")
     assert "source=" not in made("python:builtins:len").identity
-
-
-def test_a_file_that_changes_is_loaded_again_and_one_that_does_not_is_not(folder):
-    first = load_function("mine.py:encode")
-    assert load_function("./mine.py:encode") is first
-    write("mine.py", LENGTHS.replace("len(text)", "7"))
-    assert load_function("mine.py:encode") is not first
-    assert made("python:mine.py:encode").encode(texts("a")).tolist() == [[7, 1]]
 
 
 def test_a_file_imports_its_neighbours_and_the_path_stays_as_it_was(folder):
@@ -217,30 +172,6 @@ def test_tensors_are_numbers(folder):
     pytest.importorskip("torch")
     write("t.py", "import torch\ndef f(texts):\n    return torch.ones(len(texts), 2, requires_grad=True)\n")
     assert made("python:t.py:f").encode(texts("a")).tolist() == [[1, 1]]
-
-
-def test_what_is_not_there(folder):
-    refused("python:mine.py", "python:mine.py: name a module or a file", "python:MODULE:FUNCTION")
-    refused("python:mine.py:", "name a module or a file")
-    refused("python:mien.py:encode", "no such file 'mien.py'", "Did you mean 'mine.py'?")
-    refused("python:no/where.py:encode", "no such file 'no/where.py'")
-    refused(
-        "python:mine.py:encod", "no function or class 'encod'", "Did you mean 'encode'?", "it has: encode"
-    )
-    refused("python:xl_model:Model", "no module 'xl_model'", "Did you mean 'xl_models'?", "PYTHONPATH")
-    refused("python:mine:encode", "no module 'mine'", "for the file write python:mine.py:encode")
-    refused("python:os.paht:join", "no module 'os.paht'")
-    refused("python:importlib.metadat:x", "Did you mean 'importlib.metadata'?")
-    refused("python:xl_models:async_like", "is a value of the type int", "a function of a list of texts")
-
-
-def test_functions_that_cannot_be_called(folder):
-    write("f.py", "def two(a, b): pass\ndef none(): pass\ndef keyword(*, a): pass\n")
-    refused("python:f.py:two", "must take one thing", "no default: a, b")
-    refused("python:f.py:none", "must take one thing", "no default: none")
-    refused("python:f.py:keyword", "must take one thing", "no default: a")
-    refused("python:xl_models:Needs", "making an object of Needs failed", "TypeError", "path")
-    refused("python:xl_models:Fails", "failed at path/xl_models.py:24: RuntimeError: no weights")
 
 
 BROKEN = """
@@ -291,18 +222,6 @@ def test_files_that_do_not_run(folder):
     assert not [name for name in set(sys.modules) - before if name.startswith("xlingual_user_")]
 
 
-def test_errors_of_the_program_and_of_memory_pass(folder):
-    write(
-        "own.py",
-        "from xlingual.errors import InputError\n"
-        "def f(texts):\n    raise InputError('mine: say so')\n"
-        "def g(texts):\n    raise MemoryError\n",
-    )
-    assert str(refused("python:own.py:f")) == "mine: say so"
-    with pytest.raises(MemoryError):
-        made("python:own.py:g").encode(texts("a"))
-
-
 @pytest.mark.parametrize(
     ("returns", "says"),
     [
@@ -318,20 +237,6 @@ def test_errors_of_the_program_and_of_memory_pass(folder):
 def test_what_is_returned_is_checked(folder, returns, says):
     write("r.py", f"def f(texts):\n    return {returns}\n")
     refused("python:r.py:f", says)
-
-
-def test_dimensions_must_stay_what_they_were(folder):
-    write("d.py", "def f(texts):\n    return [[0.0] * len(texts)] * len(texts)\n")
-    encoder = made("python:d.py:f")
-    encoder.encode(texts("a"))
-    with pytest.raises(InputError, match="returned 2 dimensions, and 1 before"):
-        encoder.encode(texts("a", "b"))
-
-
-def test_encode_noting_must_note(folder):
-    write("n.py", MODEL.replace("return Encoded(", "return ("))
-    with pytest.raises(InputError, match="encode_noting must return Encoded"):
-        made("python:n.py:Model").encode_noting(texts("a"))
 
 
 def test_it_can_be_copied_and_pickled(folder):

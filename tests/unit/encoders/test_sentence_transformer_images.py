@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
 transformers = pytest.importorskip("transformers")
 sentence_transformers = pytest.importorskip("sentence_transformers")
 
@@ -95,19 +96,3 @@ def test_broken_pictures_are_named(forms):
     encoder = st(forms["bare"])
     with pytest.raises(InputError, match=r"row 'p1': the image is empty.*1 of 2 images"):
         encoder.encode(batch(IMAGES[0], b""))
-
-
-def test_what_cannot_be_used(forms, tmp_path):
-    text = tmp_path / "text"
-    config = transformers.BertConfig(
-        hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, vocab_size=10
-    )
-    transformers.BertModel(config).save_pretrained(text)
-    (text / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]))
-    with pytest.raises(InputError, match="is it a model of texts"):
-        st(text).encode(batch(IMAGES[0]))
-    with pytest.raises(InputError, match="query_prompt is an option for texts"):
-        image_encoder(f"st:{forms['bare']}?query_prompt=q")
-    (text / "model.safetensors").unlink()
-    with pytest.raises(InputError, match="no weights"):
-        st(text).encode(batch(IMAGES[0]))

@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-from xlingual import sts
 from xlingual.encoders import text_encoders
 from xlingual.errors import InputError
 
@@ -28,8 +27,3 @@ def test_a_spec_that_names_a_link_to_a_device(tmp_path, name):
     (tmp_path / name).symlink_to("/dev/zero")
     with pytest.raises(InputError, match=f"{name} is a device: .* must be a regular file"):
         text_encoders(SPECS[name].format(path=tmp_path / name), languages=["en", "de"])
-
-
-def test_sentence_pairs_that_are_a_device():
-    with pytest.raises(InputError, match="/dev/zero is a device: a file of sentence pairs must be a regular"):
-        sts("/dev/zero", text_encoders="random", language="en")

@@ -78,17 +78,6 @@ def test_forms_of_a_dictionary(translating, text, name):
     assert encoder.base.target.batch.text == ["house", "house"]
 
 
-def test_a_dictionary_for_each_language(translating, tmp_path):
-    (tmp_path / "de-en.txt").write_text("椅子 wrong\nrot red\n", encoding="utf-8")
-    (tmp_path / "zh-en.txt").write_text("椅子 chair\n红色 red\n的 of\n", encoding="utf-8")
-    encoder = translating(None, name="{lang}-en.txt", languages=("en", "de", "zh"))
-    encoder.encode(batch(("zh", "红色的椅子"), ("de", "rot")))
-    assert encoder.base.target.batch.text == ["red of chair", "red"]
-    before = encoder.identity
-    (tmp_path / "zh-en.txt").write_text("椅子 stool\n", encoding="utf-8")
-    assert translating(None, name="{lang}-en.txt", languages=("en", "de", "zh")).identity != before
-
-
 def test_roles_items_and_contexts_are_passed_on(translating):
     class Reader(Recorder):
         content = ("text", "context", "role")
@@ -155,16 +144,6 @@ def test_broken_dictionaries(translating, text, message):
         translating(text).encode(batch(("de", "rot")))
 
 
-def test_files_that_are_not_there_or_not_text(translating, tmp_path):
-    with pytest.raises(InputError, match=r"dictionary .*none\.tsv not found"):
-        translating(None, name="none.tsv")
-    with pytest.raises(InputError, match=r"dictionary of the language de .*de\.tsv not found"):
-        translating(None, name="{lang}.tsv")
-    (tmp_path / "latin.tsv").write_bytes(b"gr\xfcn\tgreen\n")
-    with pytest.raises(InputError, match="cannot be read as UTF-8"):
-        translating(None, name="latin.tsv").encode(batch(("de", "rot")))
-
-
 def test_a_spec_end_to_end(tmp_path):
     (tmp_path / "d.tsv").write_text(DE)
     (tmp_path / "glove.en.txt").write_text("the 0 0 1\nred 1 0 0\nhouse 0 1 0\n")
@@ -188,22 +167,6 @@ def test_weights_of_the_encoder_below_are_counted_in_its_language(tmp_path):
     alone = encoder.encode(batch(("de", "rot Haus")))
     together = encoder.encode(batch(("de", "das"), ("de", "rot Haus"), ("en", "red red red")))
     np.testing.assert_array_equal(alone[0], together[1])
-
-
-def test_what_cannot_stand_below(tmp_path):
-    (tmp_path / "d.tsv").write_text(DE)
-    np.save(tmp_path / "v.npy", np.ones((2, 2)))
-    with pytest.raises(InputError, match="vectors that are read from files cannot be translated"):
-        text_encoders([f"translate:{tmp_path}/d.tsv::{tmp_path}/v.npy"], languages=["de"])
-    with pytest.raises(InputError, match="needs an encoder below it"):
-        text_encoders([f"translate:{tmp_path}/d.tsv"], languages=["de"])
-
-
-def test_options_that_would_have_no_effect_are_refused(translating):
-    with pytest.raises(InputError, match="beams is an option of models"):
-        translating(options="?beams=4")
-    with pytest.raises(InputError, match="unknown is an option of dictionaries"):
-        text_encoders(["translate:hf-some/model?unknown=drop::random:"], languages=["de"])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from xlingual.encoders import text_encoders
 from xlingual.encoders.translation_model import TranslationModel
-from xlingual.errors import InputError, MissingExtraError
+from xlingual.errors import InputError
 from xlingual.records import Texts
 
 torch = pytest.importorskip("torch")
@@ -228,26 +228,6 @@ def test_the_tokenizer_of_marian_itself(marian, tmp_path, sentence_pieces, monke
     assert [options["input_ids"][0, 0] for options in seen] == [vocabulary[">>fra<<"], vocabulary[">>deu<<"]]
     with pytest.raises(InputError, match="knows no language ja"):
         TranslationModel(str(folder), ["en"], "ja").translate(["the"], "en")
-
-
-def test_what_cannot_be_used(marian, tmp_path, monkeypatch):
-    import shutil
-
-    with pytest.raises(InputError, match=r"hf-.*none: expected the folder of a model, found nothing"):
-        TranslationModel(str(tmp_path / "none"), ["de"], "en").translate(["a"], "de")
-    copy = shutil.copytree(marian, tmp_path / "copy")
-    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
-    with pytest.raises(InputError, match="is a pickle"):
-        TranslationModel(str(copy), ["de"], "en").translate(["a"], "de")
-    bert = tmp_path / "bert"
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
-    shutil.copytree(marian, bert)
-    transformers.BertModel(transformers.BertConfig(vocab_size=9, **sizes)).save_pretrained(bert)
-    with pytest.raises(InputError, match="cannot be loaded"):
-        TranslationModel(str(bert), ["de"], "en").translate(["a"], "de")
-    monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"xlingual\[hf\]"):
-        TranslationModel(str(marian), ["de"], "en")
 
 
 def test_every_setting_of_the_model_counts(marian, tmp_path):

@@ -1,14 +1,13 @@
 import gzip
 import math
-import warnings
 
 import numpy as np
 import pytest
 
 from xlingual.encoders import text_encoders
 from xlingual.encoders.wordfile import WordFile
-from xlingual.encoders.wordvec import SIF, WordvecEncoder
-from xlingual.errors import DataWarning, InputError
+from xlingual.encoders.wordvec import SIF
+from xlingual.errors import InputError
 from xlingual.records import Texts
 
 EN = {"red": [1, 0, 0], "chair": [0, 1, 0], "the": [0, 0, 1], "Paris": [1, 1, 0], "paris": [5, 5, 5]}
@@ -174,42 +173,11 @@ def test_a_broken_line_that_is_not_needed_does_no_harm(tmp_path):
     np.testing.assert_array_equal(vectors, [[1, 2, 3]])
 
 
-def test_incomplete_files(tmp_path):
-    (tmp_path / "vec.en.vec").write_text("9 3\nred 1 2 3\n")
-    with pytest.warns(DataWarning, match="says 9 words, 1 are there"):
-        encoder(tmp_path, languages=["en"]).encode(texts("red"))
-    path = tmp_path / "cut.vec.gz"
-    path.write_bytes(gzip.compress(lines(EN).encode() * 50)[:-20])
-    with pytest.raises(InputError, match="cannot be read"):
-        WordFile(path)
-
-
-def test_files_that_do_not_fit_together(folder):
-    write(folder, {"der": [1, 2]}, "de")
-    with pytest.raises(InputError, match=r"has 3 dimensions but .*vec.de.vec has 2"):
-        encoder(folder).encode(Texts(["red", "der"], ["en", "de"], ["0", "1"]))
-
-
-def test_a_language_without_a_file_is_refused_before_any_work(folder):
-    with pytest.raises(InputError, match=r"vec\.fr\.vec not found.*vec\.en\.vec"):
-        encoder(folder, languages=["en", "fr"])
-    with pytest.raises(InputError, match="there is no folder"):
-        encoder(folder / "none", languages=["en"])
-    with pytest.raises(InputError, match="weight=mean counts nothing"):
-        encoder(folder, "?weight=mean&fit=F", fit_texts=lambda name: texts("red"))
-
-
 def test_blocks_give_the_same_vectors(folder, monkeypatch):
     batch = texts("the red chair", "chair", "Paris the", "red")
     whole = encoder(folder, "").encode(batch)
     monkeypatch.setattr("xlingual.encoders.wordvec._BLOCK", 1)
     np.testing.assert_array_equal(encoder(folder, "").encode(batch), whole)
-
-
-def test_known_words_raise_no_warning(folder):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        WordvecEncoder(f"{folder}/vec.{{lang}}.vec", ["en"]).encode(texts("the red chair"))
 
 
 @pytest.mark.parametrize("loaded", [False, True])

@@ -136,13 +136,6 @@ def test_backretrieval_takes_the_nearest_text_by_the_papers_scores(data, name, t
         assert [row["retrieved"] for row in rows] == [targets[place] for place in expected]
 
 
-def test_a_row_that_is_evaluated_is_in_no_bank(data):
-    """As for encoders that are fitted."""
-    for given in ({"similarity": fit("csls", data, "test")}, {"similarity": f"csls?fit={data}"}):
-        with pytest.raises(InputError, match=r"72 of the \d+ training queries are among the texts that are"):
-            xlr(data, **given)
-
-
 def test_the_signature_has_a_digest_of_the_banks_rows(data, tmp_path):
     """Not their order, nor where they are; other rows are another similarity."""
     lines = [line for line in data.read_text().splitlines() if '"train"' in line]
@@ -169,14 +162,6 @@ def test_languages_that_the_bank_lacks(data):
         xlr(data, similarity=f"csls?fit={bank}", pairs="de-en")
 
 
-def test_encoders_whose_vectors_depend_on_the_texts_they_are_given_have_no_bank(data):
-    for spec in ("bm25", "chargram"):
-        with pytest.raises(
-            InputError, match=rf"text encoder '{spec}' weighs words by .* leave out similarity="
-        ):
-            xlr(data, text_encoders=spec, similarity=fit("csls", data))
-
-
 def test_nothing_is_encoded_twice(data, tmp_path):
     """The store has the vectors of the bank, and a second run asks the encoder for none."""
     calls = []
@@ -194,8 +179,3 @@ def test_nothing_is_encoded_twice(data, tmp_path):
         own for tag in ("en", "de") for train in (0, 1) for own in ids_of(tag, train)
     )
     assert one.entries[0].value > 0
-
-
-def test_a_file_that_is_none_is_named(data):
-    with pytest.raises(InputError, match=r"fit=nowhere.jsonl#train: .*nowhere.jsonl"):
-        xlr(data, similarity="csls?fit=nowhere.jsonl#train")

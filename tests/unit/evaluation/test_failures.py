@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import sys
 from zlib import crc32
 
 import numpy as np
@@ -13,7 +11,7 @@ from xlingual import backretrieval, crosslingual_retrieval, image_sentence, mult
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
-from xlingual.errors import InputError, XlingualError
+from xlingual.errors import InputError
 from xlingual.results import Results
 
 N = 40
@@ -177,24 +175,3 @@ def test_a_pool_has_questions_and_candidates(tmp_path):
     read = Results.read(tmp_path / "kept").failures_table(pool).to_pylist()
     assert [row["right_text"] for row in read] == [row["right_text"] for row in found]
     assert {row["retrieved_text"] for row in read} == {None}
-
-
-def test_what_is_not_there_is_named(manifest, monkeypatch):
-    results = crosslingual_retrieval(manifest, text_encoders=[Vectors("a", 1.0)], store=None)
-    with pytest.raises(InputError, match="no encoder 'b'"):
-        results.failures_table(encoder="b")
-    with pytest.raises(InputError, match=r"no pair 'en-fr'.*There: "):
-        results.failures_table(pair="en-fr")
-    with pytest.raises(InputError, match="no measure 'AP'"):
-        results.failures_table(measure="AP")
-    true_import = builtins.__import__
-
-    def without_pandas(name, *given, **more):
-        if name == "pandas":
-            raise ImportError(name)
-        return true_import(name, *given, **more)
-
-    monkeypatch.delitem(sys.modules, "pandas", raising=False)
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
-    with pytest.raises(XlingualError, match=r"failures\(\) needs pandas: pip install pandas"):
-        results.failures()

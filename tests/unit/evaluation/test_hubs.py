@@ -14,7 +14,6 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.report import page_of, verdict
 from xlingual.report.render import html
-from xlingual.results import Results
 
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 PAIR = {"pairs": "en-de", "store": None}
@@ -242,40 +241,6 @@ def with_a_hub(n=200, seed=0, hub=True):
         en[:, 0], de[:, 0] = 2.6, 0.0
         de[0] = np.eye(12)[0]
     return en, de
-
-
-def test_a_hub_is_an_alarm_in_verdict_page_and_table(tmp_path):
-    en, de = with_a_hub()
-    results = crosslingual_retrieval(manifest_of(200), Given(en=en, de=de), measures="R@1", **PAIR)
-    found = hubs(results)
-    assert found.alarm and found.skewness > found.skewness_bound and found.errors > 0.5
-    assert found.skewness_ci.low < found.skewness < found.skewness_ci.high
-    (said,) = [sentence for sentence in verdict(results) if "Hub alarm" in sentence]
-    assert "one candidate among the first 10 for" in said and "by chance" in said
-    results.write(tmp_path)
-    read = Results.read(tmp_path)
-    assert read.entries == results.entries
-    row = read.tables["hubs"].to_pylist()[0]
-    assert (row["id"], row["language"], row["text"], row["relevant_to"]) == ("r0", "de", "de 0", 1)
-    assert (row["task"], row["source"], row["target"], row["seed"]) == (
-        "crosslingual-retrieval", "en", "de", 0
-    )  # fmt: skip
-    assert row["count"] == found.largest and row["errors"] > 60
-    shown = html.render(page_of(read))
-    assert "The largest hubs" in shown and "first and wrong for" in shown and "de 0" in shown
-    assert "found by 128+: 1 candidate, under 0.1 by chance" in shown
-
-
-def test_of_several_pairs_the_one_with_the_most_errors_is_named():
-    en, de = with_a_hub()
-    rows = [{"id": f"r{i}", "text_en": f"a{i}", "text_de": f"b{i}", "text_fr": f"c{i}"} for i in range(200)]
-    results = crosslingual_retrieval(
-        Manifest.from_rows(rows), Given(en=en, de=de, fr=de), measures="R@1", pairs="en-de,en-fr", store=None
-    )
-    (said,) = [sentence for sentence in verdict(results) if "Hub alarm" in sentence]
-    assert "(en → de and in 1 more)" in said
-    page = html.render(page_of(results))
-    assert "2 of 2" in page and "strongest in" in page
 
 
 def test_without_a_hub_there_is_no_alarm_and_the_page_folds_it():

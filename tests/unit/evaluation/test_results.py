@@ -124,33 +124,6 @@ def change(folder, **changes):
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("spoil", "complaint"),
-    [
-        (lambda f: change(f, schema="xlingual/results/2"), "schema 'xlingual/results/2', expected"),
-        (lambda f: change(f, schema=None), "schema None"),
-        (lambda f: change(f, results=[{"task": "x"}]), "the field 'results.0..source' is missing"),
-        (lambda f: (f / "results.json").write_text("{", encoding="utf-8"), "not valid JSON"),
-        (lambda f: (f / "results.json").write_text("[]", encoding="utf-8"), "holds no results"),
-        (lambda f: (f / "results.json").unlink(), "results.json is missing"),
-        (lambda f: (f / "per_query.parquet").unlink(), "per_query.parquet is missing"),
-    ],
-)
-def test_what_is_no_folder_of_results_is_refused(results, tmp_path, spoil, complaint):
-    results.write(tmp_path)
-    spoil(tmp_path)
-    with pytest.raises(InputError, match=complaint) as caught:
-        Results.read(tmp_path)
-    assert "\n" not in str(caught.value)
-
-
-def test_an_output_folder_that_is_a_file_is_refused(results, tmp_path):
-    path = tmp_path / "file"
-    path.write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot make the output folder"):
-        results.write(path)
-
-
 def test_the_leading_encoder_is_ahead_on_the_same_queries(results):
     table = results.per_query.to_pylist()
     for measure in ("R@3", "SIM"):
@@ -192,12 +165,3 @@ def test_keys_of_a_later_version_inside_an_interval_are_passed_over(results, tmp
         row["ci"]["later"] = 1
     path.write_text(json.dumps(content), encoding="utf-8")
     assert Results.read(tmp_path).entries == results.entries
-
-
-def test_rows_that_are_no_objects_are_refused(results, tmp_path):
-    results.write(tmp_path)
-    path = tmp_path / "results.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(content | {"results": [1, 2]}), encoding="utf-8")
-    with pytest.raises(InputError, match=r"results\[0\] must be an object, found 1"):
-        Results.read(tmp_path)

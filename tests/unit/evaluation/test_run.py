@@ -35,32 +35,8 @@ def test_truncated_texts_add_up_over_batches_and_nothing_is_not_known():
     assert run.finished(Results([], [], pa.table({})), ranked=False).truncated == {"a": {"en": 3, "de": 4}}
 
 
-def test_stages_add_up_and_are_told():
-    reports = []
-    run = run_of(progress=lambda *what: reports.append(what))
-    for _ in range(2):
-        with run.stage("some work", "working"):
-            pass
-    with run.stage("quiet work"):
-        pass
-    assert reports == [
-        ("fitting encoders", 0, 1),
-        ("fitting encoders", 1, 1),
-        *2 * [("working", 0, 1), ("working", 1, 1)],
-    ]
-    assert list(run.seconds) == ["texts: fit", "some work", "quiet work"]
-
-
 def test_a_signature_begins_with_the_task_and_ends_with_the_system():
     run = run_of()
     signed = run.signature({"source": "en"}, "R@10", encoder=run.identities["a"])
     assert signed.startswith("task:some-task|source:en|measure:R@10|ties:expected|conventions:")
     assert "ties" not in run.signature({}, "Pearson", ties=None, encoder="e") and "lengths" in signed
-
-
-def test_what_was_ranked_is_told_only_where_something_was():
-    run = run_of()
-    run.tally.screened += 7
-    assert run.finished(Results([], [], pa.table({})), ranked=False).diagnostics == {}
-    found = run.finished(Results([], [], pa.table({}))).diagnostics
-    assert (found["pairs_screened"], found["ranking"]) == (7, run.options.ranker.about())

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from xlingual.data.manifest import Manifest
 from xlingual.evaluation.backretrieval import backretrieval
-from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.signature import Signature
 
 keys = st.text("abcdefgh_", min_size=1, max_size=8).filter(lambda key: key != "system")
@@ -29,11 +28,6 @@ def test_what_is_printed_parses_back(conditions, system):
 def test_values_without_bars_and_spaces_survive_unchanged(conditions):
     signature = Signature(conditions, {"encoder": "vectors:0a?key=x"})
     assert Signature.parse(str(signature)) == signature
-
-
-def test_what_is_no_signature_is_refused():
-    with pytest.raises(ValueError, match="no colon"):
-        Signature.parse("task:x|and so on")
 
 
 def test_differences_name_conditions_only():
@@ -85,24 +79,6 @@ def test_the_encoder_and_the_threads_are_no_conditions():
     before = signature()
     assert before.differences(signature(encoder="texts-2", threads=2)) == []
     assert signature(encoder="texts-2").system == {"encoder": "texts-2"}
-
-
-def test_an_encoder_that_counts_words_among_its_texts_says_among_which():
-    """`chargram` gives a text other vectors among other texts: such numbers must not look comparable."""
-    rows = [
-        {"id": f"{i}", **{f"text_{tag}": f"{tag} word {i % 7} {i}" for tag in ("en", "de", "fr")}}
-        for i in range(30)
-    ]
-    manifest = Manifest.from_rows(rows)
-    names = {}
-    for pairs in ("en-de", "en-de,de-en", "en-de,en-fr"):
-        results = crosslingual_retrieval(manifest, text_encoders=["chargram", "random"], pairs=pairs)
-        names[pairs] = {
-            e.encoder: e.signature for e in results.entries if (e.source, e.target) == ("en", "de")
-        }
-    assert names["en-de"] == names["en-de,de-en"]
-    assert names["en-de"]["random"] == names["en-de,en-fr"]["random"]
-    assert names["en-de"]["chargram"] != names["en-de,en-fr"]["chargram"]
 
 
 def test_other_conventions_are_other_conditions():

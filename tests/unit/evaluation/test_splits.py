@@ -1,14 +1,11 @@
 """Fixed samples are used as they are, and refused where they cannot be right."""
 
-import zipfile
-
 import numpy as np
 import pytest
 
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler, read_splits, resolve_pairs
 from xlingual.errors import InputError
-from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.streams import stream
 
 
@@ -64,18 +61,6 @@ def test_splits_that_cannot_be_right_are_refused(tmp_path, arrays, complaint):
         read_splits(write(tmp_path, **arrays), 12)
 
 
-def test_splits_exclude_other_ways_to_sample(manifest, tmp_path):
-    path = write(tmp_path, S=np.array([[0, 3]]), T=np.array([[1, 4]]))
-    for options in ({"seeds": 2}, {"sample_size": 1}):
-        with pytest.raises(InputError, match="splits=… fixes samples"):
-            backretrieval(manifest, text_encoders="random:", image_encoder="random:", splits=path, **options)
-
-
-def test_a_sample_larger_than_the_data_is_refused(manifest):
-    with pytest.raises(InputError, match="--sample-size 7 is larger than the data: 6 items"):
-        Sampler(manifest, size=7).non_matching("en", "de")
-
-
 def test_seeds_give_other_samples_and_a_stream_its_own_numbers(manifest):
     first, second = Sampler(manifest, seeds=2).non_matching("en", "de")
     assert first.source.tolist() != second.source.tolist()
@@ -93,15 +78,3 @@ def test_pairs_are_cut_where_both_sides_are_languages():
         resolve_pairs("en-en", languages)
     with pytest.raises(InputError, match="unknown language 'ed'"):
         resolve_pairs("ed:pt-BR", languages)
-
-
-@pytest.mark.parametrize("name", ["S", "S.npy"])
-def test_members_that_are_no_arrays_are_refused(tmp_path, name):
-    right = write(tmp_path, T=np.array([[0, 1]]))
-    with zipfile.ZipFile(right, "a") as archive:
-        archive.writestr(name, b"0 1 2 3")
-    with pytest.raises(
-        InputError, match=r"splits.npz: S is no array: write the file with numpy.savez"
-    ) as caught:
-        read_splits(right, 12)
-    assert "\n" not in str(caught.value)

@@ -129,7 +129,6 @@ def test_encoders_that_retrieve_the_same_differ_by_nothing(case):
     for summary in results.summary:
         if summary.behind is not None:
             assert summary.behind.value == 0
-            assert "rule of three" in summary.behind.ci.method
             assert summary.behind.ci.high == -summary.behind.ci.low > 0
 
 
@@ -159,7 +158,6 @@ def test_normalised_needs_an_oracle_three_standard_errors_above_chance():
     assert value == pytest.approx((0.25 - 0.75 + 3.01 * error) / (3.01 * error))
     value, why = normalised(found, [Baseline(chance=0.75 - 2.99 * error, oracle=oracle)])
     assert value is None
-    assert "within 3 standard errors of chance" in why
     # queries that share the oracle's target count for less
     hubs = score_of([1, 1, 1, 0] * 9, [np.tile(np.arange(4), 9)])
     assert normalised(found, [Baseline(chance=0.75 - 3.01 * error, oracle=hubs)])[0] is None

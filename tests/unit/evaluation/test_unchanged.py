@@ -5,11 +5,9 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import xlingual
-from xlingual import backretrieval, crosslingual_retrieval, image_sentence, multilingual_pool
+from xlingual import crosslingual_retrieval
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.mix import mix_pool
 from xlingual.encoders import Encoder, text_encoders
-from xlingual.evaluation.trec import write_trec
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import SparseVectors, TokenVectors
 
@@ -50,43 +48,6 @@ def evaluated(manifest, model):
     )
 
 
-def test_a_function_that_gives_other_vectors_is_refused(manifest, tmp_path):
-    model = Model()
-    results = evaluated(manifest, model)
-    found = results.failures_table()
-    model.noise = 1e-6  # as other sizes of batches may make
-    assert results.failures_table().equals(found)
-    model.shift = 5
-    with pytest.raises(ChangedError, match=CHANGED):
-        results.failures_table()
-    with pytest.raises(ChangedError, match=CHANGED):
-        write_trec(results, tmp_path / "runs")
-    assert not (tmp_path / "runs").exists()
-    results.write(tmp_path / "kept")
-    read = type(results).read(tmp_path / "kept").failures_table(manifest)
-    assert read["query_id"].equals(found["query_id"]) and read["retrieved_id"].null_count == len(found)
-
-
-def test_a_pool_is_refused_too(manifest):
-    model, pool = Model(), mix_pool(manifest)
-    results = multilingual_pool(
-        pool, text_encoders={"mine": model}, measures=["Success@1"], views="none", store=None
-    )
-    model.shift = 5
-    with pytest.raises(ChangedError, match=CHANGED):
-        results.failures_table()
-
-
-def test_a_list_that_contradicts_the_counts_is_refused(manifest):
-    model = Model()
-    results = evaluated(manifest, model)
-    kept = FewVectors()
-    results.evaluated.rankings.args[0].few = kept  # as if the few vectors had not changed
-    model.only = set(range(2, N))
-    with pytest.raises(ChangedError, match=CHANGED):
-        results.failures_table()
-
-
 class Digested(Encoder):
     """A model in memory with an identity, as of its weights."""
 
@@ -124,41 +85,6 @@ def test_an_encoder_on_top_of_a_changed_one_has_changed():
     assert not on_top.has_changed()
     encoder.changed = True
     assert on_top.has_changed()
-
-
-class Pixels:
-    """A function of images, without an identity; the red of an image says what it shows."""
-
-    def __init__(self):
-        self.shift = 0
-
-    def encode(self, batch):
-        shown = [int(np.asarray(image)[0, 0, 0]) for image in batch.images]
-        return np.eye(N)[(np.array(shown) + self.shift) % N]
-
-
-def test_images_that_have_other_vectors_are_refused(tmp_path):
-    from PIL import Image
-
-    for i in range(N):
-        Image.new("RGB", (2, 2), (i, 1, 7)).save(tmp_path / f"{i}.png")
-    rows = [
-        {"id": f"{i}", "lang": tag, "text": f"{tag} {i}", "item": i, "image": str(tmp_path / f"{i}.png")}
-        for i in range(N)
-        for tag in ("en", "de")
-    ]
-    manifest, images = Manifest.from_rows(rows), Pixels()
-    texts = {"text_encoders": {"mine": Model()}, "store": None}
-    found = [
-        backretrieval(manifest, image_encoder={"seen": images}, measures="R@1", pairs="en-de", **texts),
-        image_sentence(manifest, image_encoders={"seen": images}, measures="Success@1", **texts),
-    ]
-    for number, results in enumerate(found):
-        write_trec(results, tmp_path / f"runs {number}")
-    images.shift = 1
-    for results in found:
-        with pytest.raises(ChangedError, match=r"image encoder '.*' has changed since it was evaluated"):
-            write_trec(results, tmp_path / "more")
 
 
 def test_all_forms_of_vectors_are_compared():

@@ -126,7 +126,6 @@ def test_the_record_and_its_page(inspected, tmp_path):
     assert read == inspected.found
     page = html.render(page_of(read))
     assert "category: c1" in page
-    assert "data:image/jpeg" in page
     assert "<script>=SUM" not in page
 
 
@@ -180,18 +179,6 @@ def test_backretrieval_knows_the_way_back(folder, encoder):
     assert all(3 < example.rank <= 15 for example in near.examples)
 
 
-def test_files_of_vectors_need_no_column_of_images(folder, encoder, tmp_path):
-    table = pq.read_table(folder / "manifest.parquet").drop_columns(["image"])
-    pq.write_table(table, tmp_path / "bare.parquet")
-    look = np.repeat(np.eye(4, 6, dtype=np.float32), N // 4, axis=0)
-    np.save(tmp_path / "images.npy", look + 0.01 * np.random.default_rng(0).standard_normal(look.shape))
-    found = crosslingual_retrieval(tmp_path / "bare.parquet", {"a": encoder}, store=None)
-    said = inspect_results(found, image_encoder=f"vectors:{tmp_path / 'images.npy'}", store=None).found
-    assert said.features["look of the image"] == 2 * N // 60  # of texts
-    with pytest.raises(InputError, match="image"):
-        inspect_results(found, image_encoder="pixels:", store=None)
-
-
 def test_where_all_tie_no_answer_was_close(folder):
     same = np.ones((N, DIM))
     found = crosslingual_retrieval(
@@ -210,14 +197,6 @@ def test_results_without_neighbours_say_so(folder, encoder):
     assert "--no-neighbours" in one.hubs.note
 
 
-def test_other_data_are_refused(results, folder, tmp_path):
-    read = results
-    table = pq.read_table(folder / "manifest.parquet").slice(0, 50)
-    pq.write_table(table, tmp_path / "other.parquet")
-    with pytest.raises(InputError, match="is not the data of these results"):
-        data_of(read, tmp_path / "other.parquet")
-
-
 def test_data_are_found_again_by_the_request(folder, encoder, tmp_path, monkeypatch):
     path = folder / "manifest.parquet"
     found = crosslingual_retrieval(path, {"a": encoder}, store=None)
@@ -231,10 +210,3 @@ def test_data_are_found_again_by_the_request(folder, encoder, tmp_path, monkeypa
     monkeypatch.setitem(read.request, "manifest", "gone.parquet")
     with pytest.raises(InputError, match=r"gone.parquet, is not here"):
         data_of(read)
-
-
-def test_bad_names_are_refused(results):
-    with pytest.raises(InputError, match="no such encoder"):
-        inspect_results(results, encoders=["b"], store=None)
-    with pytest.raises(InputError, match="no such measure"):
-        inspect_results(results, measure="R@7", store=None)

@@ -81,27 +81,3 @@ def test_a_pool_is_one_subset(library, manifest, tmp_path):
         assert found == {(names[0][q], names[1][c]) for q, c in zip(*pool.relevant, strict=True)}
     with pytest.raises(InputError, match="a pool is one task as a whole"):
         mteb_task(pool, pairs="en-de")
-
-
-def test_a_name_that_is_no_file_name_is_refused(library, manifest):
-    for name, fitting in (("my shop / 1", "my shop-1"), ("a\\b", "a-b"), ("/", "Shop"), (" ", "Shop")):
-        with pytest.raises(InputError, match=f"does not fit: write '{fitting}'$"):
-            mteb_task(manifest, name)
-
-
-def test_means_are_not_rounded(library, manifest):
-    task = mteb_task(manifest, pairs="en-de")
-    scores = {"q1": {"map_cut_1000": 1.0, "success_10": 1.0, "P_1": 0.0}, "q2": {"map_cut_1000": 1 / 3}}
-    scores["q2"] |= {"success_10": 0.0, "P_1": 1.0}
-    assert task.task_specific_scores(scores, {}, {}) == {
-        "map_at_1000": pytest.approx(2 / 3, abs=1e-15),
-        "hit_rate_at_10": 0.5,
-        "precision_at_1": 0.5,
-    }
-
-
-def test_the_package_that_is_missing_is_named(library, manifest, monkeypatch):
-    for name in ("mteb.abstasks.retrieval", "datasets"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(InputError, match=r"needs the package mteb: pip install"):
-        mteb_task(manifest, pairs="en-de")

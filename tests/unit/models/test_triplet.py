@@ -78,12 +78,3 @@ def test_a_configuration_comes_back_from_json():
     assert TripletConfig.from_dict(config.to_dict()) == config
     with pytest.raises(TypeError):
         TripletConfig.from_dict({**config.to_dict(), "more": 1})
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"base_dim": 0}, {"scaling": "long"}, {"split": "thirds"}, {"title": "body"}, {"body": ""}],
-)
-def test_what_cannot_be_is_refused(wrong):
-    with pytest.raises(ValueError):
-        TripletConfig(**{"base_dim": 4, **wrong})

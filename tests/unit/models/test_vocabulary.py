@@ -50,11 +50,3 @@ def test_a_damaged_file_is_refused(tmp_path, content, said):
     path.write_bytes(content)
     with pytest.raises(InputError, match=said):
         Vocabulary.read(path)
-
-
-def test_a_file_that_is_missing_or_in_another_encoding_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"vocabulary\.en\.txt: the vocabulary is missing"):
-        Vocabulary.read(tmp_path / "vocabulary.en.txt")
-    (tmp_path / "vocabulary.en.txt").write_bytes("été".encode("latin-1"))
-    with pytest.raises(InputError, match="not UTF-8"):
-        Vocabulary.read(tmp_path / "vocabulary.en.txt")

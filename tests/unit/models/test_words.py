@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.models.words import is_spaced, pretokenized_tokens, tokens
+from xlingual.models.words import tokens
 
 
 @pytest.mark.parametrize(
@@ -47,17 +47,3 @@ def test_tokens_hold_nothing_but_letters_marks_and_digits_of_the_text(text, lang
     assert [
         part for word in found for part in tokens(word, language)
     ] == found  # tokens of a token are itself
-
-
-def test_text_that_is_split_already_is_split_at_blanks_only():
-    assert pretokenized_tokens(" Two  dogs ,\tdon &apos;t\n") == ["Two", "dogs", ",", "don", "&apos;t"]
-
-
-def test_the_first_part_of_a_tag_says_whether_words_have_blanks():
-    assert [is_spaced(tag) for tag in ("en", "zh", "ZH-Hant", "pt_BR", "ja-JP")] == [
-        True,
-        False,
-        False,
-        True,
-        False,
-    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -266,31 +265,3 @@ def test_what_is_refused(
     with pytest.raises(InputError, match=message.replace("?", r"\?")):
         add_features(nbest, nbest.with_name("b.nbest"), given.pop("text_encoders"), **given)
     assert not nbest.with_name("b.nbest").exists()
-
-
-def test_files_that_do_not_fit(nbest: Path) -> None:
-    nbest.with_name("src").write_text("one\n")
-    with pytest.raises(InputError, match=r"src has 1 lines, .*a\.nbest 2 lists"):
-        add(nbest, Words())
-    nbest.write_text("")
-    with pytest.raises(InputError, match="is empty"):
-        add(nbest, Words())
-
-
-@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="a pipe has no name here")
-def test_a_pipe_cannot_be_read_twice(nbest: Path) -> None:
-    reading, writing = os.pipe()
-    try:
-        os.write(writing, nbest.read_bytes())
-        os.close(writing)
-        with pytest.raises(InputError, match="is a pipe, and the list is read twice: write it to a file"):
-            add_features(
-                f"/dev/fd/{reading}", nbest.with_name("b.nbest"), Words(), source=nbest.parent / "src"
-            )
-    finally:
-        os.close(reading)
-
-
-def test_other_dimensions_are_refused(nbest: Path) -> None:
-    with pytest.raises(InputError, match="gives 4 dimensions and image encoder 'shown' gives 6"):
-        add(nbest, Words(dim=4), images=images(), image_encoders=Shown())

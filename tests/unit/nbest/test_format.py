@@ -84,66 +84,6 @@ def test_other_separators_of_lines_stay_within_a_hypothesis(tmp_path):
     assert (tmp_path / "b").read_bytes() == text.encode()
 
 
-REFUSED = {
-    "too few fields": (
-        "0 ||| a ||| f= 1",
-        "line 2: expected id ||| hypothesis ||| features ||| score, found 3",
-    ),
-    "an empty line": ("", "line 2: expected id"),
-    "id in words": ("x ||| a ||| f= 1 2 ||| 1", "line 2: the id must be a number counted from 0, found 'x'"),
-    "negative id": ("-1 ||| a ||| f= 1 2 ||| 1", "line 2: the id must be a number"),
-    "id left out": ("2 ||| a ||| f= 1 2 ||| 1", "line 2: id 2 after id 0: id 1 left out"),
-    "fewer values": (
-        "0 ||| a ||| f= 1 ||| 1",
-        "line 2: 1 feature values, where line 1 has 2: f (1) instead of f",
-    ),
-    "more values": ("1 ||| a ||| f= 1 2 3 ||| 1", "line 2: 3 feature values, where line 1 has 2"),
-    "other names": (
-        "0 ||| a ||| f= 1 g= 2 ||| 1",
-        "other features than line 1: f (1), g (1) instead of f (2)",
-    ),
-    "not a number": (
-        "0 ||| a ||| f= 1 x ||| 1",
-        "line 2: a value of feature 'f' must be a number, found 'x'",
-    ),
-    "underscore": ("0 ||| a ||| f= 1 1_0 ||| 1", "a value of feature 'f' must be a number, found '1_0'"),
-    "NaN": ("0 ||| a ||| f= 1 nan ||| 1", "line 2: a value of feature 'f' is nan: only finite numbers"),
-    "infinite": ("0 ||| a ||| f= -inf 1 ||| 1", "a value of feature 'f' is -inf"),
-    "NaN score": ("0 ||| a ||| f= 1 2 ||| NaN", "line 2: the score is NaN"),
-    "no score": ("0 ||| a ||| f= 1 2 ||| ", "line 2: the score must be a number, found ''"),
-    "label twice": ("0 ||| a ||| f= 1 f= 2 ||| 1", "line 2: the label 'f' occurs twice"),
-    "label without value": ("0 ||| a ||| g= f= 2 1 ||| 1", "line 2: feature 'g' has no value"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_is_wrong_is_said_with_its_line(tmp_path, case):
-    line, words = REFUSED[case]
-    path = written(tmp_path, f"0 ||| ein haus ||| f= 1 2 ||| 1\n{line}\n")
-    with pytest.raises(InputError) as caught:
-        read_nbest(path)
-    assert str(caught.value).startswith(f"{path}, line 2: ") and words in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_ids_begin_at_0_and_do_not_go_back(tmp_path):
-    with pytest.raises(InputError, match=r"line 1: the first id is 1: ids count the sentences from 0"):
-        read_nbest(written(tmp_path, "1 ||| a ||| f= 1 ||| 1\n"))
-    with pytest.raises(InputError, match=r"line 3: id 0 after id 1: sort the lists by id"):
-        read_nbest(written(tmp_path, "".join(f"{i} ||| a ||| f= 1 ||| 1\n" for i in (0, 1, 0))))
-
-
-def test_empty_files_other_encodings_and_missing_files(tmp_path):
-    with pytest.raises(InputError, match="is empty"):
-        read_nbest(written(tmp_path, ""))
-    path = tmp_path / "latin"
-    path.write_bytes(b"0 ||| a ||| f= 1 ||| 1\n0 ||| h\xe4user ||| f= 1 ||| 1\n")
-    with pytest.raises(InputError, match="line 2: not UTF-8"):
-        read_nbest(path)
-    with pytest.raises(InputError, match=r"nowhere cannot be read: No such file"):
-        read_nbest(tmp_path / "nowhere")
-
-
 def test_damaged_gzip_is_reported(tmp_path):
     whole = bytearray(gzip.compress(CANONICAL.encode()))
     for name, place in (("method", 10), ("sum", len(whole) - 8)):  # neither of them is an error of the system
@@ -168,11 +108,6 @@ def test_empty_hypotheses_are_kept_and_counted(tmp_path):
     write_nbest(lists, tmp_path / "b")
     with pytest.warns(DataWarning, match="2 hypotheses are empty"):
         assert read_nbest(tmp_path / "b").hypotheses == lists.hypotheses
-
-
-def test_values_without_a_label_are_named_f():
-    assert parse_line("0 ||| a ||| -1 2.5 ||| 3", 1, "x").groups == (("F", 2),)
-    assert parse_line("0 ||| a ||| ||| 3", 1, "x").groups == ()
 
 
 def test_features_are_added_and_chosen(tmp_path):

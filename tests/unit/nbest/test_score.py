@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
-from xlingual import InputError
-from xlingual.errors import MissingExtraError
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.score import score
 
@@ -41,7 +38,6 @@ def test_values_intervals_and_signatures_are_sacrebleus():
     ter = sacrebleu.metrics.TER(case_sensitive=True)
     assert system.scores["TER"].value == ter.corpus_score(GOOD, [REFERENCE]).score
     assert found.signatures["BLEU"].startswith("nrefs:1|bs:1000|seed:")
-    assert "case:mixed|eff:no|tok:none|smooth:exp|version:" in found.signatures["BLEU"]
     ci = system.scores["BLEU"].ci
     assert ci.low < ci.high and ci.level == 0.95
     assert system.scores["BLEU"].p is None and found.test is None
@@ -93,20 +89,9 @@ def test_meteor_is_nltks_with_a_stemmer_and_no_synonyms():
         for text, one, two in zip(BAD, REFERENCE, GOOD, strict=True)
     ]
     assert value == pytest.approx(100 * np.mean(expected))
-    assert "match:exact+stem|stem:german|corpus:mean|nltk:" in found.signatures["METEOR (exact + stem)"]
     exact = score({"x": ["Hunde"] * 4}, [["Hundes"] * 4], language="de-AT").systems[0].scores
     assert exact["METEOR (exact + stem)"].value > 0 == exact["BLEU"].value
     assert found.notes == []
-
-
-def test_meteor_of_other_languages():
-    english = score({"x": GOOD}, [REFERENCE], language="en").systems[0].scores
-    assert any(
-        name.startswith("METEOR (exact + stem") for name in english
-    )  # + WordNet where its data is there
-    assert "METEOR (exact + stem)" in score({"x": GOOD}, [REFERENCE], language="nb").systems[0].scores
-    with pytest.raises(InputError, match="METEOR has no stemmer for 'zh', only for ar, da, de"):
-        score({"x": GOOD}, [REFERENCE], language="zh")
 
 
 def test_bounds_stand_beside_the_systems():
@@ -142,20 +127,3 @@ def test_scores_are_written(tmp_path):
     content = json.loads((tmp_path / "s.json").read_text())
     assert content["schema"] == "xlingual/rerank-scores/1" and content["n_sentences"] == 4
     assert content["systems"][1]["scores"]["BLEU"]["p"] == found.systems[1].scores["BLEU"].p
-
-
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(InputError, match=r"the references have 4 lines for 3 translations in good"):
-        score({"good": GOOD[1:]}, [REFERENCE])
-    with pytest.raises(InputError, match="bad is given twice"):
-        score({"bad": BAD}, [REFERENCE], baseline=("bad", BAD))
-    with pytest.raises(InputError, match="test must be bootstrap or randomization"):
-        score({"bad": BAD}, [REFERENCE], test="t")
-    with pytest.raises(InputError, match="tokenize must be one of none, 13a"):
-        score({"bad": BAD}, [REFERENCE], tokenize="x")
-
-
-def test_the_extra_is_named_where_it_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'xlingual\[mt\]'"):
-        score({"bad": BAD}, [REFERENCE])

@@ -118,21 +118,10 @@ def test_lists_without_a_difference_of_bleu_are_reported():
         assert tune(same, references, FAST).tunings[0].weights == [0] * 4
 
 
-def test_references_of_other_lists_are_reported():
-    lists, references = made(5)
-    other = [[" ".join(text.split()[:3]) for text in references[0]]]
-    with pytest.warns(
-        DataWarning, match="four words in a row in common with its references: without smoothing BLEU is 0"
-    ):
-        found = tune(lists, other, FAST)
-    assert len(found.warnings) == 1 and found.tunings[0].epoch == 1  # none is better than another
-
-
 @pytest.mark.parametrize("settings", [Mira(epochs=2, shuffle=False), Pro()])
 def test_one_tuning_where_chance_has_no_part(settings):
     found = tune(*made(6), settings)
     assert len(found.tunings) == 1 and found.bleu.sd is None
-    assert "one tuning instead of 3" in found.notes[0]
     assert tune(*made(6), settings, tunings=1).notes == []
 
 
@@ -191,29 +180,6 @@ def test_features_too_large_to_compute_with_are_refused():
     weights.tunings[0].weights[4] = 1e300
     with pytest.raises(InputError, match="too large to be added up"):
         weights.choose(huge)
-
-
-def test_weights_for_other_features_are_refused_naming_both():
-    lists, references = made(9)
-    found = tune(lists, references, FAST)
-    other = lists.with_features({"sim": np.zeros(len(lists.hypotheses))})
-    with pytest.raises(InputError) as caught:
-        apply_weights(other, found)
-    assert "weights for d, tm[0], tm[1], good; the list has d, tm[0], tm[1], good, sim" in str(caught.value)
-    with pytest.raises(InputError, match="in another order: weights for"):
-        apply_weights(lists.keep_features(["good", "d", "tm[0]", "tm[1]"]), found)
-    with pytest.raises(InputError, match="there is no tuning 3: the weights have 0 to 2"):
-        apply_weights(lists, found, 3)
-
-
-def test_bad_input_is_refused():
-    lists, references = made(10)
-    with pytest.raises(InputError, match="the references have 39 lines for 40 lists"):
-        tune(lists, [references[0][1:]], FAST)
-    with pytest.raises(InputError, match="no features"):
-        tune(lists.keep_features([]), references, FAST)
-    with pytest.raises(InputError, match="tunings must be 1 or more"):
-        tune(lists, references, FAST, tunings=0)
 
 
 def test_texts_of_lines(tmp_path):

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import scored
 
-from xlingual.errors import InputError
 from xlingual.ranking import (
     CPU,
     Bank,
@@ -142,26 +141,3 @@ def test_the_best_are_those_of_all_scores_for_other_forms_of_vectors():
         for query, row in enumerate(scores):
             own = found.candidate[found.query == query].tolist()
             assert own == np.flatnonzero(row == row.max()).tolist()
-
-
-def test_a_bank_of_other_dimensions_is_refused():
-    x, y = drawn(0, 3, 4)
-    with pytest.raises(InputError, match="the bank has 2 dimensions and the candidates have 6"):
-        keys_of(Csls(), x, y, np.ones((2, 2)))
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: Csls(0), "csls: k must be 1 at least, found 0"),
-        (lambda: InvertedSoftmax(0.0), "beta must be from 0.001 to 10000, found 0.0"),
-        (lambda: InvertedSoftmax(float("nan")), "beta must be"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(make, words):
-    with pytest.raises(ValueError, match=words):
-        make()
-    assert [one.name for one in CORRECTIONS.values()] == [
-        "csls?k=4",
-        "inverted-softmax?beta=9",
-    ]

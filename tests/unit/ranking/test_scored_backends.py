@@ -22,16 +22,6 @@ def counted(ranker, form):
 
 
 @pytest.mark.parametrize("form", MAKERS)
-def test_torch_hands_them_on(form):
-    pytest.importorskip("torch")
-    from xlingual.ranking.torch import TorchRanker
-
-    ranker = TorchRanker("cpu")
-    counted(ranker, form)
-    assert ranker.about()["passes_on_processor"] == 1
-
-
-@pytest.mark.parametrize("form", MAKERS)
 def test_a_ranker_that_keeps_parts_hands_them_on(form, tmp_path):
     from xlingual.ranking import Cpu
 

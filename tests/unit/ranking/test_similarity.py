@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from xlingual.errors import InputError
-from xlingual.ranking import Cosine, Pool, UnitVectors, as_scores, counts, group_weights, pairs, top
+from xlingual.ranking import Cosine, Pool, UnitVectors, as_scores, counts, pairs, top
 from xlingual.ranking.shared_lists import shared_lists
 
 
@@ -43,11 +42,6 @@ def test_lengths_do_not_matter_and_zero_is_similar_to_nothing():
     assert pairs(similarity, i, j) == pytest.approx([0.96, 0, 0.96, 0, 0.96, 0, 0, 0], abs=1e-15)
 
 
-def test_vectors_of_two_encoders_are_refused():
-    with pytest.raises(InputError, match="2 dimensions and candidates 3"):
-        Cosine(UnitVectors(np.ones((1, 2), np.float32)), UnitVectors(np.ones((1, 3), np.float32)))
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 def test_equal_rows_are_one_and_others_are_not(dtype):
     rows = np.array([[0, 1], [1, 0], [0, 1], [-0.0, 1], [1, 1], [0, 0], [-0.0, 0]], dtype=dtype)
@@ -64,11 +58,6 @@ def test_equal_rows_are_one_and_others_are_not(dtype):
 def test_a_mean_of_unit_vectors_is_weighted():
     rows = np.array([[2, 0], [0, 5], [0, 0]], dtype=np.float32)
     assert UnitVectors(rows).mean(np.array([1, 2, 1])).tolist() == [0.25, 0.5]
-
-
-def test_groups_of_another_length_are_refused():
-    with pytest.raises(ValueError, match="describe 3 candidates, expected 4"):
-        group_weights(np.array([0, 1, 1]), 4)
 
 
 def test_the_best_by_hand():

@@ -23,13 +23,11 @@ from xlingual.report.table import Table
 from xlingual.results import Interval
 from xlingual.results.case_study import (
     ALL_PAIRS,
-    PIVOT,
     TRIPLET,
     TRIPLET_XL,
     WORST_PAIRS,
     CaseStudy,
     Difference,
-    FittedPivot,
     Model,
     PairScore,
     Training,
@@ -114,56 +112,6 @@ def shown(found: CaseStudy, width: int) -> str:
     return out.getvalue()
 
 
-def test_the_verdict_answers_the_questions_in_order() -> None:
-    told = verdict(study())
-    assert told[0] == (
-        "Triplet is better than its base labse: BkR R@10 × 1000 is 9.3 instead of 5.2 on average over 6 "
-        "language pairs, +4.1 [+2.1, +6.1] (+3.1 and +5.1 in single trainings)."
-    )
-    assert told[1].startswith(
-        "No difference is found between TripletXL and Triplet: BkR R@10 × 1000 is 9.4 and 9.3"
-    )
-    assert told[2].startswith(
-        "On the 2 language pairs that Triplet is worst at, chosen on other queries and other trainings"
-    )
-    assert "would be +5.0; training Triplet once more, with another seed, already brings +2.0." in told[3]
-    assert not any("trained once" in sentence for sentence in told)
-    given = study(worst=replace(study().worst, retrained=-0.002))
-    assert "with another seed, brings −2.0." in verdict(given)[3]
-
-
-def with_pivot(**changes: Any) -> CaseStudy:
-    """Return the study with an image pivot beside the trained models."""
-    plain = study()
-    fitted = FittedPivot("colours", "ridge?penalty=0.02", 1234, 0, 2000)
-    gained = Difference(
-        PIVOT, "labse", ALL_PAIRS, 0.0018, ci(0.0018, 0.001), 0.01, 0.03, [0.0018], outcome=BETTER
-    )
-    return study(
-        models=[*plain.models[:2], model(PIVOT, PIVOT, 0.007), *plain.models[2:]],
-        differences=[*plain.differences, gained],
-        pivot=replace(fitted, **changes),
-    )
-
-
-def test_an_image_pivot_is_told_and_shown_as_the_others_are() -> None:
-    told = verdict(with_pivot())
-    assert told[3].startswith("Image pivot is better than its base labse: BkR R@10 × 1000 is 7.0 instead of")
-    assert told[4] == (
-        "Image pivot was fitted on 2,000 items with images (colours), by pairs of texts: 1,234 of different "
-        "items with near images; without labels a ridge map towards the identity (penalty 0.02) was chosen."
-    )
-    assert any("4.0 with Image pivot" in one or "3.7 with Image pivot" in one for one in told)
-    assert "and 40 of one item or image" in verdict(with_pivot(same=40))[4]
-    assert verdict(with_pivot(chosen="none"))[4] == (
-        "Image pivot changes nothing: on 2,000 items with images, no map is shown to rank near images of "
-        "other items better than the base."
-    )
-    page = page_of(with_pivot())
-    assert "Image pivot" in dict(page.terms) and "Image pivot" not in dict(page_of(study()).terms)
-    assert "Image pivot − labse" in as_html(with_pivot())
-
-
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
@@ -180,15 +128,6 @@ def test_other_outcomes_on_the_worst_pairs(outcome: str, words: str) -> None:
     told = verdict(study(differences=[asked(WORST_PAIRS, value, outcome, note="Too few", p_adjusted=0.07)]))
     assert words in told[0]
     assert ("questions, p = 0.070" in told[0]) == (outcome == NO_DIFFERENCE)
-
-
-def test_one_training_and_a_base_that_was_chosen_here_are_said() -> None:
-    told = " ".join(
-        verdict(study(n_trainings=1, base_given=False, worst=replace(study().worst, retrained=None)))
-    )
-    assert "Each model was trained once" in told and "by chance alone" in told
-    assert "labse was chosen as base because it is best on these same queries" in told
-    assert verdict(study(differences=[])) == ["No model was trained, so there is no comparison."]
 
 
 def test_pairs_below_another_model_come_with_the_largest_loss_first() -> None:
@@ -260,11 +199,6 @@ def test_the_page_needs_nothing_else_and_escapes_names(tmp_path: Any) -> None:
         write_report(study(), tmp_path)
 
 
-def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> None:
-    page = as_html(replace(named("small"), base_given=False))
-    assert "<bdi>small</bdi> was chosen as base" in page and "true gains over it may be larger" in page
-
-
 def test_a_page_without_trainings_or_with_one_pair() -> None:
     nothing = Worst(0, [], [], False, None, None, "none")
     bare = study(models=study().models[:2], differences=[], worst=nothing, trainings=[], n_trainings=1)
@@ -273,20 +207,3 @@ def test_a_page_without_trainings_or_with_one_pair() -> None:
     )
     pair = [replace(m, pairs=m.pairs[:1], sd_pairs=None) for m in study().models]
     assert 'class="plot ' not in as_html(study(models=pair, n_pairs=1, worst=nothing))
-
-
-@pytest.mark.parametrize("width", [80, 100, 200])
-def test_no_number_is_cut_in_the_terminal(width: int) -> None:
-    models = study().models
-    long = "a-rather-long-name-of-an-encoder-that-somebody-gave"
-    differences = [replace(study().differences[0], other=long), *study().differences[1:]]
-    found = study(
-        base=long, models=[models[0], replace(models[1], name=long), *models[2:]], differences=differences
-    )
-    text = shown(found, width)
-    assert "…" not in text and max(map(len, text.splitlines())) <= width
-    for number in ("[4.3, 14.3]", "+4.1", "[+2.1, +6.1]", "9.4"):
-        assert number in text
-    assert (
-        text.index("Triplet is better") < text.index("mean over 6 language pairs") < text.index("worst pairs")
-    )

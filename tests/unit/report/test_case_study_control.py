@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from xlingual.report import as_html, page_of, verdict
-from xlingual.report.render.text import as_text
-from xlingual.report.table import Table
+from xlingual.report import verdict
 from xlingual.results.case_study import (
     ALL_PAIRS,
     CONTROL,
@@ -99,35 +97,3 @@ def best(outcomes: dict[str, str]) -> BestModel:
         for place, (name, outcome) in enumerate(outcomes.items(), 1)
     ]
     return BestModel(TRIPLET_XL, 10, 60, rows)
-
-
-OUTCOMES = {TRIPLET: NO_DIFFERENCE, NAME: BETTER, "labse": BETTER, "random": BETTER}
-
-
-def test_the_verdict_and_the_tables_of_the_best_model() -> None:
-    found = with_control(BETTER, best=best(OUTCOMES))
-    told = next(one for one in verdict(found) if "highest mean" in one)
-    assert told == (
-        "TripletXL has the highest mean; it is better than labse-title-body, labse and random; no "
-        "difference is found from Triplet (p corrected for 10 tests). On single language pairs it is better "
-        "than Triplet, the next, on 2 of 6 and worse on none (p corrected for 60 tests)."
-    )
-    methods, against = (block for block in page_of(found).sections[0].blocks if isinstance(block, Table))
-    assert [row.tone for row in methods.rows] == ["unled", "behind", "behind", "behind", "level", "leader"]
-    bold = [row.cells[0].text for row in methods.rows if row.cells[1].tone == "best"]
-    assert bold == ["Triplet", "TripletXL"]
-    assert [row.cells[0].text for row in against.rows] == ["random", "labse", NAME, "Triplet"]
-    assert [cell.text for cell in against.rows[0].cells[-3:]] == ["2", "4", "0"]
-    text = shown(found, 160)
-    assert "TripletXL against every other" in text and "labse-title-body (control)" in text
-    table = as_text(page_of(found), "latex")
-    assert r"\textbf{9.4}" in table and r"\textbf{9.3}" in table and r"\textbf{5.2}" not in table
-    page = as_html(found)
-    assert "on each language pair" in page and "<b>+2.0*</b>" in page and "+4.0*" not in page
-
-
-@pytest.mark.parametrize("width", [60, 80, 120])
-def test_no_number_of_the_best_model_is_cut(width: int) -> None:
-    text = shown(with_control(BETTER, best=best(OUTCOMES)), width)
-    assert "…" not in text and max(map(len, text.splitlines())) <= width
-    assert "+4.0" in text and "[+3.5, +4.5]" in text

@@ -56,26 +56,6 @@ MIXED = [
 ]
 
 
-def test_against_a_baseline_each_outcome_is_named_with_its_encoders():
-    (sentence,) = verdict(comparison(board(MIXED)))
-    assert sentence == (
-        "Against base (BkR R@10 0.300, 1,000 queries from 500 clusters), 1 is better: up (+0.100 [0.090, "
-        "0.110]); no difference is found for 1: same (−0.010 [−0.030, 0.010]); 1 is worse: down (−0.100 "
-        "[−0.110, −0.090])."
-    )
-
-
-def test_why_a_difference_whose_interval_excludes_zero_is_not_found():
-    rows = [row("base", 0.3), row("near", 0.33, 0.03, outcome="no difference found", p=0.06), MIXED[2]]
-    (sentence,) = verdict(comparison(board(rows)))
-    assert sentence.endswith(
-        "The interval of near excludes zero, but with 2 tests that may be luck: outcomes are corrected for "
-        "the number of tests (Holm)."
-    )
-    (uncorrected,) = verdict(replace(comparison(board(rows)), correction="none"))
-    assert "may be luck" not in uncorrected
-
-
 @pytest.mark.parametrize(
     ("other", "margin", "said"),
     [
@@ -93,32 +73,6 @@ def test_why_a_difference_whose_interval_excludes_zero_is_not_found():
 def test_one_encoder_against_a_baseline(other, margin, said):
     (sentence,) = verdict(comparison(board([row("base", 0.3), other]), margin=margin))
     assert said in sentence and sentence.endswith(".")
-
-
-def test_a_leader_alone_and_one_that_shares_the_top():
-    alone = [row("base", 0.5), row("x", 0.3, -0.2, outcome="worse", ranks=(2, 3)), row("y", 0.3, -0.2)]
-    alone[2] = replace(alone[2], outcome="worse", rank_low=2, rank_high=3)
-    (sentence,) = verdict(comparison(board(alone), given=False))
-    assert "base is best in BkR R@10, 0.500" in sentence
-    assert "0.200 [0.190, 0.210] ahead of x: Holm-corrected tests of all 3 pairs put it alone" in sentence
-    shared = [alone[0], replace(alone[1], rank_low=1, outcome="no difference found"), alone[2]]
-    (sentence,) = verdict(comparison(board(shared), given=False))
-    assert "shares the top with x" in sentence and "(x is 0.200 [0.190, 0.210] behind)" in sentence
-    (sentence,) = verdict(comparison(board(shared[:2]), given=False))
-    assert "No encoder is shown to be best" in sentence and "leave both encoders at the top" in sentence
-
-
-def test_parts_that_differ_are_named():
-    parts = [
-        board(MIXED, source="en", target="de"),
-        board([MIXED[1], replace(MIXED[0], outcome="worse"), *MIXED[2:]], source="de", target="en"),
-    ]
-    _, sentence = verdict(comparison(board(MIXED), *parts))
-    assert sentence == (
-        "Outcomes differ between the 2 language pairs: up (better on en → de; worse on de → en)."
-    )
-    _, sentence = verdict(comparison(board(MIXED), *parts[:1] * 2))
-    assert sentence == "Every encoder has the same outcome on all 2 language pairs."
 
 
 def lines(shown, margin=None):
@@ -166,22 +120,6 @@ def test_the_page_escapes_names_and_loads_nothing(tmp_path):
     assert (tmp_path / "new" / "report.html").read_text(encoding="utf-8") == page
 
 
-def test_equivalence_is_part_of_a_leaderboards_verdict():
-    rows = [row("base", 0.5), row("x", 0.499, -0.001, outcome="equivalent"), row("y", 0.498, -0.002)]
-    rows[2] = replace(rows[2], outcome="equivalent")
-    _, sentence = verdict(comparison(board(rows), given=False, margin=0.02))
-    assert sentence == "x and y are shown to be equivalent to base within ±0.02."
-
-
-def test_what_cannot_be_told_of_a_part_is_no_other_outcome():
-    parts = [
-        board(MIXED, column="size", label="1"),
-        board([*MIXED[:2], replace(MIXED[2], outcome="cannot tell"), MIXED[3]], column="size", label="2"),
-    ]
-    _, sentence = verdict(comparison(board(MIXED), *parts))
-    assert sentence == "Every encoder has the same outcome on all 2 parts by size, where a test is possible."
-
-
 def test_ends_show_their_side_of_zero_and_of_the_margin():
     near = replace(MIXED[2], ci=Interval(-0.03, 0.0002, 0.95, "test"))
     assert lines(board([near]))["same"]["difference"] == "−0.0100 [−0.0300, 0.0002]"
@@ -212,19 +150,3 @@ def test_counts_of_a_page_are_singular_where_they_are_one_and_a_pool_has_languag
     )
     facts = re.findall(r"<d[td]>([^<]*)</d[td]>", as_html(pooled))
     assert "languages" in facts and "3" in facts and not {"language pair", "seed"} & set(facts)
-
-
-def test_parts_of_a_pool_are_question_languages():
-    pooled = {"task": "multilingual-pool", "measure": "AP"}
-    parts = [board(MIXED, source=lang, target="pool", **pooled) for lang in ("ar", "de")]
-    _, sentence = verdict(comparison(board(MIXED, **pooled), *parts))
-    assert sentence == "Every encoder has the same outcome on all 2 question languages."
-
-
-def test_an_interval_where_nothing_varies_says_where_it_comes_from():
-    twin = row("twin", 0.3, 0.0, half=0.035, outcome="no difference found", p=1.0, note="both are alike")
-    ruled = replace(twin, ci=Interval(-0.035, 0.035, 0.95, "rule of three, 120 clusters"))
-    assert remarks(board([row("base", 0.3), ruled])) == [
-        "twin: both are alike (interval: rule of three, 120 clusters)."
-    ]
-    assert remarks(board([row("base", 0.3), twin])) == ["twin: both are alike."]

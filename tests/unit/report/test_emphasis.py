@@ -119,35 +119,6 @@ def test_coefficients_are_those_of_scipy(points):
     assert set(coefficients_of(x[:2], y[:2]).values()) == {None}
 
 
-@pytest.mark.parametrize(
-    ("emphasis", "words"),
-    [
-        (
-            Emphasis(highlight=["plain_3"]),
-            r"--highlight plain_3: no such encoder here\. Did you mean 'plain_2'\?",
-        ),
-        (Emphasis(seed=6), "--seed-shown 6: this validation has the seeds 7 to 9; name one of them, or mean"),
-        (Emphasis(seed=10), "seeds 7 to 9"),
-        (
-            Emphasis(annotate=["en-he"]),
-            "--annotate is for the box plot of language pairs, which this report does",
-        ),
-    ],
-)
-def test_a_validation_refuses_what_it_does_not_have(emphasis, words):
-    with pytest.raises(InputError, match=words):
-        page_of(seeded(), emphasis=emphasis)
-
-
-def test_too_many_cannot_be_told_apart():
-    many = [f"m{i}" for i in range(MOST + 1)]
-    pair = made_validations.pair(names=many)
-    validation = replace(made_validations.full(), pairs=[pair], directions=[], degradations=[])
-    page_of(validation, emphasis=Emphasis(highlight=[*many[:MOST], many[0]]))
-    with pytest.raises(InputError, match=f"at most {MOST} encoders can be told apart, found {MOST + 1}"):
-        page_of(validation, emphasis=Emphasis(highlight=many))
-
-
 def followed(page):
     """Return the texts of named pairs in the figure over pairs, and the titles of their marks."""
     blocks = [
@@ -201,8 +172,6 @@ def test_an_evaluation_names_pairs_in_its_box_plot(made):
     assert not any(isinstance(b, Boxes) for s in page.sections for b in s.blocks)
     for texts, titles in followed(page):
         assert sorted(texts) == ["en → zh-Hant", "pt-BR → en"] and len(titles) == 4
-        assert "en → zh-Hant, good: 0.300" in titles
-    assert "every dot is a language pair" in as_html(results, emphasis=Emphasis(annotate=["en-pt-BR"]))
     with pytest.raises(InputError, match="--annotate en-ru: no such language pair here"):
         page_of(results, emphasis=Emphasis(annotate=["en-ru"]))
     one = made.results([], by_key(results.summary, source="en", target="pt-BR"))

@@ -92,24 +92,6 @@ def test_bars_are_drawn_where_the_numbers_are(made):
     assert drawn == ["12.5%"] and set(marks) == {"chance", "oracle"}
 
 
-def test_plots_appear_only_where_there_are_pairs_to_show(made):
-    one = as_html([made.synthetic(2, [], pairs=[("en", "de")])])
-    two = as_html([made.synthetic(2, ["en", "de"])])
-    six = as_html([made.synthetic(2, ["en", "de", "he"])])
-    assert ['class="heat"' in html for html in (one, two, six)] == [False, False, True]
-    assert ['class="boxes"' in html for html in (one, two, six)] == [False, True, True]
-    assert ['<rect class="quartiles"' in html for html in (one, two, six)] == [False, False, True]
-
-
-def test_a_missing_value_shows_its_reason(made):
-    rows = [
-        made.summary(TASK, "a", "R@10", 0.3),
-        made.summary(TASK, "b", "R@10", None, note="only 9 images"),
-    ]
-    texts = parsed(as_html([made.results([], rows)])).texts
-    assert "only 9 images" in texts and "–" in texts
-
-
 @pytest.mark.parametrize(
     "content", [None, b"", b"<svg onload=alert(1)>", b"GIF89a", b"\x89PNG but not", b"\xff\xd8"]
 )
@@ -168,7 +150,6 @@ def test_written_file_is_whole_or_untouched(made, tmp_path, monkeypatch):
     results = made.synthetic(2, ["en", "he"])
     write_report([results], path, title="Erste Prüfung")
     first = path.read_bytes()
-    assert "<title>Erste Prüfung</title>" in first.decode("utf-8")
     write_report([results], path, title="Erste Prüfung")
     assert path.read_bytes() == first
 
@@ -196,31 +177,6 @@ def test_nothing_to_report_and_a_folder_in_the_way(made, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_conditions_show_what_varies_and_cut_long_lists(made):
-    entries = [
-        made.entry(
-            TASK, f"s{i}", "de", "e", "R@10", 0.3, signature=made.signature(data="abc123", source=f"s{i}")
-        )
-        for i in range(9)
-    ]
-    results = made.results(entries, [made.summary(TASK, "e", "R@10", 0.3)])
-    texts = parsed(as_html([results])).texts
-    assert "abc123" in texts and "vectors-sha256-of-e" in texts
-    assert "s0 · s1 · s2 · s3 · s4 · s5" in "".join(texts) and "and 3 more" in texts
-
-
-def test_a_signature_that_cannot_be_read_is_shown_whole(made):
-    entry = made.entry(TASK, "en", "de", "e", "R@10", 0.3, signature="from another time")
-    html = as_html([made.results([entry], [made.summary(TASK, "e", "R@10", 0.3)])])
-    assert "from another time" in parsed(html).texts
-
-
-def test_lone_surrogates_do_not_stop_the_report(made, tmp_path):
-    results = made.results([], [made.summary(TASK, "e", "R@10", None, note="bad \ud800 byte")])
-    write_report([results], tmp_path / "report.html")
-    assert "bad \\ud800 byte" in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
 def test_importing_the_report_loads_no_heavy_package():
     code = "import sys, xlingual.report; print(*sys.modules)"
     loaded = subprocess.run(
@@ -242,71 +198,6 @@ def test_importing_the_report_loads_no_heavy_package():
         "tasks",
     }
     assert rooms == floor | {"report", "typed", "visible"}
-
-
-def noise(made, **marks):
-    marks = {"chance": 0.1, "oracle": 0.9, "ceiling": 0.95} | marks
-    return made.results(
-        [],
-        [
-            made.summary(TASK, "a", "R@10", 0.12, **marks),
-            made.summary(TASK, "b", "R@10", 0.11, behind=made.behind("a", 0.01, 0.02), **marks),
-        ],
-    )
-
-
-def test_nobody_is_tagged_as_leader_where_nobody_is_above_chance(made):
-    texts = parsed(as_html([noise(made)])).texts
-    assert texts.count("at chance") == 2 and "leads" not in texts and "level" not in texts
-    texts = parsed(as_html([noise(made, chance=0.01)])).texts
-    assert "leads" in texts and "level" in texts
-
-
-def test_the_legend_says_what_lies_beyond_the_axis(made):
-    text = "".join(parsed(as_html([noise(made)])).texts)
-    assert "images alone (oracle) 0.900, beyond the axis" in text
-    assert "(ceiling) 0.950, beyond the axis" in text and "chance 0.100, beyond" not in text
-    html = as_html([made.synthetic(2, ["en", "de"])])
-    assert "oracle) 0.760, beyond" not in html and 'class="oracle"' in html
-
-
-def test_the_legend_of_boxes_looks_at_every_encoder(made):
-    three = [("en", "de"), ("de", "en"), ("en", "fr")]
-    rows = [made.summary(TASK, "wide", "R@10", 0.3 + i / 10, *pair) for i, pair in enumerate(three)]
-    rows += [made.summary(TASK, "top", "R@10", 0.9, *pair) for pair in three[:2]]
-    rows += [made.summary(TASK, name, "R@10", v, n_pairs=2) for name, v in (("top", 0.9), ("wide", 0.4))]
-    html = as_html([made.results([], rows)])
-    assert html.index('class="box first"') < html.index('<rect class="quartiles"')
-    assert "the middle half of the pairs" in html
-
-
-def test_verdict_by_run_and_encoders_counted_as_shown(made):
-    runs = []
-    for data, names in (("x", ("a", "b", "c")), ("y", ("a", "d"))):
-        entry = made.entry(TASK, "en", "de", "a", "R@10", 0.3, signature=made.signature(data=data))
-        rows = [made.summary(TASK, name, "R@10", 0.3 - i / 10) for i, name in enumerate(names)]
-        runs.append(made.results([entry], rows))
-    html = as_html(runs)
-    assert "<dt>encoders</dt><dd>5</dd>" in html
-    assert "<h4>Run 1</h4>" in html and "<h4>Run 2</h4>" in html and "Run 1:" not in html
-    assert "each run is ranked on its own" in html
-    assert len(re.findall(r'<tr class="[^"]*begins[^"]*">', html)) == 1
-    assert "<dt>encoder</dt><dd>1</dd>" in as_html(
-        [made.results([], [made.summary(task, "a", "R@10", 0.3)]) for task in ALL[:2]]
-    )
-
-
-def test_wide_maps_show_that_they_scroll(made):
-    html = as_html([made.synthetic(1, ["en", "de", "fr"])])
-    style = html[html.index("<style>") : html.index("</style>")]
-    assert "local" in style and "animation-timeline: scroll(self inline)" in style
-    found = [at for _, at in parsed(html).tags if at.get("class") == "scroll"]
-    assert any(at.get("tabindex") == "0" and "by source and target" in at["aria-label"] for at in found)
-
-
-def test_the_first_row_of_boxes_stands_clear_of_the_axis(made):
-    style = as_html([made.synthetic(1, ["en", "de"])])
-    assert ".line.head { padding-bottom: 8px; }" in style
 
 
 def test_the_function_that_gives_html_is_not_hidden_by_a_package():

@@ -14,9 +14,8 @@ from xlingual import sts, write_report
 from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.records import Texts
 from xlingual.report import page_of as blocks_of
-from xlingual.report import verdict
 from xlingual.report.axis import axis_for
-from xlingual.report.figures.sts import DIGIT, MOST_POINTS, _frame
+from xlingual.report.figures.sts import DIGIT, _frame
 from xlingual.report.findings.sts import grid_of
 from xlingual.report.render import terminal
 from xlingual.results import Results
@@ -69,26 +68,6 @@ def shown(results: Results, width: int) -> str:
     return stream.getvalue()
 
 
-def test_the_verdict_says_who_leads_and_how_the_baseline_stands(run: Results) -> None:
-    told = verdict(run)
-    assert told[0].startswith("sharp leads: Pearson 0.") and "on average over 2 files" in told[0]
-    assert "ahead of soft: the interval excludes zero" in told[0]
-    assert told[1].startswith("Against the baseline soft: sharp +0.") and "blur −0." in told[1]
-
-
-def test_one_file_one_encoder_few_pairs() -> None:
-    told = verdict(found([pairs_of("tiny", 20, 3)], text_encoders={"sharp": Noisy(0.1)}))
-    assert told[0].startswith("sharp reaches Pearson 0.") and told[0].endswith(" on tiny.")
-    assert told[-1] == "Only 20 pairs: the intervals are wide."
-
-
-def test_an_encoder_of_noise_is_at_chance() -> None:
-    told = verdict(found([FILES[0]], text_encoders={"noise": Noisy(1e6)}))
-    assert told[0].startswith("noise is not distinguishable from chance (0): Pearson")
-    told = verdict(found([FILES[0]], text_encoders={"noise": Noisy(1e6), "sharp": Noisy(0.1)}))
-    assert "Not distinguishable from chance (0): noise." in told
-
-
 @pytest.mark.parametrize("width", [200, 100, 80, 60])
 def test_the_terminal_cuts_no_number(run: Results, width: int) -> None:
     text = shown(run, width)
@@ -97,8 +76,6 @@ def test_the_terminal_cuts_no_number(run: Results, width: int) -> None:
     assert grid is not None and grid.reference == "soft"
     for cell in grid.cells.values():
         assert f"{cell.value:.3f}" in text
-    assert text.count("0.") >= 9 and "mean of" in text and "Differences are to soft" in text
-    assert ("left out for lack of room" in " ".join(text.split())) == (width == 60)
 
 
 @pytest.mark.parametrize("width", [110, 100, 90])
@@ -159,7 +136,6 @@ def test_the_page_shows_tables_tests_and_every_pair(run: Results, tmp_path: Path
     text = page.text
     for part in ("Textual similarity in en", "Pearson, file by file", "Spearman, file by file", "reference"):
         assert part in text
-    assert "Differences to soft: tests" in text and any(t.startswith("Williams, n = ") for t in text)
     assert "<b>files" not in source and HOSTILE in text
     assert page.dots.count("M") == 3 * (200 + 150)
     assert "files" in text and "150–200" in text
@@ -167,18 +143,6 @@ def test_the_page_shows_tables_tests_and_every_pair(run: Results, tmp_path: Path
     assert grid is not None
     for cell in grid.cells.values():
         assert f"{cell.value:.3f}" in text
-
-
-def test_the_page_of_one_encoder_has_no_differences(tmp_path: Path) -> None:
-    page, _ = page_of(found([FILES[0]], text_encoders={"sharp": Noisy(0.1)}), tmp_path)
-    assert "Pearson, file by file" in page.text
-    assert "reference" not in page.text and "best of its file" not in page.text
-
-
-def test_many_pairs_are_thinned(tmp_path: Path) -> None:
-    many = pairs_of("many", 2 * MOST_POINTS + 10, 4)
-    page, _ = page_of(found([many], text_encoders={"sharp": Noisy(0.1)}), tmp_path)
-    assert page.dots.count("M") <= MOST_POINTS and "an even part of the pairs is shown" in " ".join(page.text)
 
 
 def test_two_runs_stand_apart(run: Results, tmp_path: Path) -> None:

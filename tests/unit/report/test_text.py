@@ -16,9 +16,3 @@ def test_a_table_without_a_title_has_no_line_for_one():
     assert markdown.splitlines()[0].startswith("| name | value |") and "**" not in markdown
     assert latex.split() and latex.strip().startswith("% One row.\n\\begin{tabular}{lr}")
     assert "<h3></h3>" not in render(page("")) and 'aria-label=""' not in render(page(""))
-
-
-def test_a_title_and_what_is_about_it_come_first():
-    markdown, latex = (as_text(page("Numbers", about="of two"), form) for form in ("markdown", "latex"))
-    assert markdown.startswith("**Numbers** (of two)\n\n| name | value |")
-    assert latex.strip().startswith("% Numbers (of two)\n% One row.\n\\begin{tabular}{lr}")

@@ -18,11 +18,3 @@ def test_notes_of_whole_columns_and_rows_are_one():
         f"XLR and BkR: {seed}",
         "CORR: from 4 of 9 pairs, standard error 0.0004 to 0.0006",
     ]
-
-
-def test_measures_are_explained_once_and_in_one_line():
-    both = (("backretrieval", "R@5"), ("crosslingual-retrieval", "R@5"))
-    (line,) = words.explained(*both, both[0])
-    assert line.count("BkR R@5 is the share of texts") == 1 and "XLR R@5 is the share of" in line
-    assert "among the 5 nearest" in line and "\n" not in line
-    assert words.explained(("backretrieval", "MedR"), ("sts", "Pearson")) == []

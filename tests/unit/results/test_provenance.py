@@ -12,7 +12,6 @@ from xlingual.errors import InputError
 from xlingual.results.provenance import (
     apart,
     note_data,
-    note_encoder,
     note_file,
     noted,
     noting,
@@ -80,19 +79,6 @@ def test_own_files_pipes_and_the_name_of_the_user(tmp_path, monkeypatch):
     assert [one.path for one in notes.provenance(tmp_path / "out").inputs] == [f"~{os.sep}model.bin"]
 
 
-def test_an_encoder_whose_files_are_missing_is_named_without_an_identity():
-    def missing() -> str:
-        raise InputError("no file")
-
-    with noting() as notes:
-        note_encoder("texts", "b", missing)
-        note_encoder("texts", "a", lambda: "random:v1")
-    assert [(one.name, one.identity or None) for one in notes.provenance().encoders] == [
-        ("a", "random:v1"),
-        ("b", None),
-    ]
-
-
 @pytest.fixture
 def written(tmp_path, monkeypatch):
     """Results of a manifest, the current folder."""
@@ -108,9 +94,6 @@ def test_a_call_from_python_keeps_the_files_it_read(written):
     (one,) = written.provenance.inputs
     assert (one.role, one.path, one.sha256) == ("manifest", "m.jsonl", sha256_of("m.jsonl"))
     assert one.rows == 60 and one.digest.startswith(written.entries[0].signature.split("data:")[1][:12])
-    assert [(e.role, e.name, e.identity) for e in written.provenance.encoders] == [
-        ("texts", "random", "random:v1?dim=8&seed=0")
-    ]
     read = Results.read("r")
     assert read.provenance == written.provenance
 

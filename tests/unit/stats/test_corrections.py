@@ -87,11 +87,6 @@ def test_without_a_fork_every_step_has_the_whole_level(p):
     np.testing.assert_allclose(apart, np.minimum(p * len(p), 1))
 
 
-def test_the_order_has_no_circle():
-    with pytest.raises(ValueError, match="without a circle"):
-        in_sequence(np.array([0.1, 0.2, 0.3]), [None, 2, 1])
-
-
 def test_wrong_rejections_in_sequence_are_as_rare_as_the_level():
     """Of 4,000 samples with every mixture of true and false hypotheses, whose p depend on each other."""
     rng = np.random.default_rng(0)

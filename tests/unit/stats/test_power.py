@@ -98,8 +98,3 @@ def test_sources_that_are_retrieved_elsewhere_do_not_set_a_limit():
 
 def test_no_variance_shows_everything():
     assert detectable(0.0, 9) == 0 and power(0.1, 0.0, 9) == 1 and power(0.0, 0.0, 9) == 0
-
-
-def test_power_must_exceed_alpha():
-    with pytest.raises(ValueError, match="alpha"):
-        detectable(1, 9, wanted=0.05, alpha=0.05)

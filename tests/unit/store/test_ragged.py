@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests import scored
 
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import DataWarning
 from xlingual.forms import form_of
 from xlingual.records import Encoded
 from xlingual.store import DamagedError, Store, maintenance
@@ -40,12 +40,6 @@ def test_what_is_added_is_found_in_any_order(root, made, vectors):
     assert same(found.vectors, vectors[numbers])
     assert found.truncated.tolist() == [n % 3 == 0 for n in numbers]
     assert again.dim == 7 and again.form == form_of(vectors)
-
-
-def test_another_form_under_the_same_identity_is_refused(root, made, vectors):
-    collection = kept(root, made, vectors)
-    with pytest.raises(InputError, match=r"'a' gives dense vectors, those in the store .* an identity must"):
-        collection.add(made.keys([40]), made.encoded([40]))
 
 
 @pytest.mark.parametrize("half", [False, True])

@@ -144,13 +144,6 @@ def test_half_precision_is_a_property_of_the_folder(root, made, filled, tmp_path
         again.collection("b").add(made.keys([1]), Encoded(np.full((1, 3), 1e6, dtype=np.float32)))
 
 
-def test_dimensions_must_stay(filled, made):
-    collection = Store(filled).collection("a")
-    collection.find(made.keys([1]))
-    with pytest.raises(InputError, match=r"gives 7 dimensions.*have 6.*identity must change"):
-        collection.add(made.keys([99]), Encoded(made.vectors([99], 7)))
-
-
 @pytest.mark.parametrize("dim", [1, 3, 5, 8])
 @pytest.mark.parametrize("half", [False, True])
 def test_vectors_of_any_width(root, made, dim, half):
@@ -246,15 +239,6 @@ def test_a_store_that_cannot_be_written_to_is_read_and_warned_of_once(filled, ma
     collection.add(made.keys([51]), made.encoded([51]))  # a second warning would be an error
     np.testing.assert_array_equal(made.read(collection, [51, 3, 50]), made.vectors([51, 3, 50]))
     assert (Store(filled).collection("a").find(made.keys([50, 51])) == -1).all()
-
-
-def test_other_failures_to_write_are_errors(filled, made, monkeypatch):
-    def broken(*_):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    monkeypatch.setattr(disk.os, "write", broken)
-    with pytest.raises(XlingualError, match=r"writing to the store .* failed"):
-        Store(filled).collection("a").add(made.keys([50]), made.encoded([50]))
 
 
 def test_where_the_users_store_is(monkeypatch, tmp_path):

@@ -97,7 +97,6 @@ def test_a_page_that_is_not_rated_in_full_is_left_out_for_its_rater(study):
     assert found.systems[0].counts == [6 + 4, 0, 2 + 2, 0]
     assert found.systems[0].very_relevant == 1.5  # each query counts alike: 2, 1, 1, 2
     assert [row.n_missing for row in found.raters] == [0, 1]
-    assert any("1 of 8 begun, of raters 2" in warning for warning in found.warnings)
 
 
 def test_queries_that_nobody_finished_are_left_out_and_counted(study):
@@ -118,7 +117,6 @@ def test_no_very_relevant_suggestion_of_one_system_adds_half_to_both(study):
     ratings = rated.rate(study[0], lambda r, q, s: 1 if s in VERY and "a" in s else 3)
     (pair,) = analyse(*study, ratings, **FEW).pairs
     assert pair.ratio == pytest.approx(6.5 / 0.5)
-    assert "half a suggestion was added" in pair.ratio_note and "of b" in pair.ratio_note
     assert np.isfinite([pair.ratio_ci.low, pair.ratio_ci.high]).all()
 
 
@@ -196,13 +194,6 @@ def test_three_systems_are_corrected_for_three_pairs():
     p = 2 / 2**8
     assert [pair.p_permutation for pair in found.pairs] == [1, p, p]
     assert [pair.p_adjusted for pair in found.pairs] == pytest.approx([1, 3 * p, 3 * p])
-    assert [pair.outcome for pair in found.pairs] == ["no difference found", "better", "better"]
-
-
-def test_one_query_gives_numbers_and_finds_nothing():
-    study = rated.study_of(queries=1, per_system=3)
-    found = analyse(*study, rated.rate(study[0], lambda r, q, s: 1 if "a" in s else 4), **FEW)
-    assert found.pairs[0].outcome == "no difference found" and found.pairs[0].p_permutation == 1
 
 
 def test_an_analysis_is_written_and_read_as_it_was(study, tmp_path):

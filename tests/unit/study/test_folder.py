@@ -82,19 +82,6 @@ def test_a_changed_key_is_found_out(written: tuple[Path, Study, StudyKey]) -> No
         assert "\n" not in str(raised.value)
 
 
-def test_a_folder_with_a_study_or_ratings_is_never_written_over(
-    written: tuple[Path, Study, StudyKey],
-) -> None:
-    folder, _, _ = written
-    made = design(random_lists(3, seed=1))
-    with pytest.raises(InputError, match=r"holds a study already \(study.json\): choose another"):
-        write_study(folder, made.study, made.key, "")
-    (folder / STUDY_FILE).unlink()
-    (folder / "answers").mkdir()
-    with pytest.raises(InputError, match="answers"):
-        write_study(folder, made.study, made.key, "")
-
-
 def test_a_title_that_was_edited_is_kept(tmp_path: Path) -> None:
     (tmp_path / TITLE_FILE).write_text("# Mine\n")
     made = design(random_lists(2))
@@ -139,13 +126,6 @@ def test_a_damaged_study_is_one_line(
     with pytest.raises(InputError, match=words) as raised:
         read_study(written[0])
     assert str(raised.value).startswith(str(path)) and "\n" not in str(raised.value)
-
-
-def test_no_study(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"study.json is missing: give what was written by xlingual study new"
-    ):
-        read_study(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from xlingual.errors import InputError
 from xlingual.study.folder import SIDE, encoded_image, write_images
 
 
@@ -46,8 +45,3 @@ def test_images_are_written_by_their_names(tmp_path: Path) -> None:
     write_images(tmp_path / "none", {})
     assert (tmp_path / "images/abc.webp").read_bytes() == content
     assert not (tmp_path / "none").exists()
-
-
-def test_a_missing_image_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"row 'r7': cannot read the image .*gone.png"):
-        encoded_image(tmp_path / "gone.png", row="r7")

@@ -80,7 +80,6 @@ def test_what_is_written(made: Path) -> None:
     assert all(len(order) == 12 for order in study.orders)
     assert dict(key.systems) == {"good": "noisy:good", "bad": "noisy:bad"}
     assert (made / "title.md").read_text().startswith(f"# {study.title}\n")
-    assert "You will see 12 texts" in (made / "title.md").read_text()
     images = {one.image for query in study.queries for one in (query.shown, *query.suggestions)}
     assert {path.name for path in (made / "images").iterdir()} == images
 
@@ -195,42 +194,6 @@ def test_texts_alone(tmp_path: Path) -> None:
     )
     assert all(one.image is None for query in study.queries for one in (query.shown, *query.suggestions))
     assert not (tmp_path / "s/images").exists()
-
-
-def test_a_missing_image_is_named_and_nothing_is_written(tmp_path: Path) -> None:
-    manifest = Manifest.from_rows([row | {"image": str(tmp_path / f"{row['item']}.png")} for row in rows()])
-    with pytest.raises(InputError, match=r"(\d+) of the \1 images of the study are missing"):
-        new_study(manifest, tmp_path / "s", **GIVEN)
-    for number in range(ITEMS):
-        (tmp_path / f"{number}.png").write_bytes(b"no image")
-    with pytest.raises(InputError, match=r"cannot be decoded .*; or show texts alone \(--no-images\)"):
-        new_study(manifest, tmp_path / "s", **GIVEN)
-    assert not (tmp_path / "s").exists()
-
-
-def test_texts_without_an_image_are_reported(tmp_path: Path) -> None:
-    some = [row | ({"image": None} if row["item"] < 20 else {}) for row in rows()]
-    with pytest.warns(DataWarning, match=r"\d+ of \d+ texts of the study have no image"):
-        new_study(Manifest.from_rows(some), tmp_path / "s", **GIVEN)
-
-
-@pytest.mark.parametrize(
-    ("more", "layout", "words"),
-    [
-        ({}, {"queries": 41}, r"--queries 41: .* has 40 items with different texts in 'en'; ask for fewer"),
-        ({}, {"per_system": 41}, "--per-system 41: only 40 different texts can be suggested"),
-        ({}, {"per_system": 40, "exclude_own": True}, "only 39 different texts can be suggested"),
-        ({"target": "en"}, {}, "--source and --target are both 'en'"),
-        ({"target": "de"}, {}, "no texts in 'de'"),
-        ({}, {"by": "kinds"}, "--by kinds: .*Did you mean 'kind'"),
-        ({"systems": {"a": SYSTEMS["bad"], "b": SYSTEMS["bad"]}}, {}, "'a' and 'b' suggest the same texts"),
-        ({"systems": {"a": "nothing:x"}}, {}, "nothing"),
-    ],
-)
-def test_bad_input_leaves_nothing(tmp_path: Path, more: dict[str, Any], layout: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words) as raised:
-        new_study(Manifest.from_rows(rows()), tmp_path / "s", **(GIVEN | more), layout=Layout(**layout))
-    assert "\n" not in str(raised.value) and not (tmp_path / "s").exists()
 
 
 def test_queries_are_of_different_items_and_texts() -> None:

@@ -113,11 +113,3 @@ def test_own_texts_can_be_left_out(tmp_path, manifest):
     for query in study.queries:
         own = query.shown.text.split()[-1]
         assert own not in {one.text.split()[-1] for one in query.suggestions}
-
-
-def test_lists_that_are_too_short_are_refused(tmp_path, manifest):
-    systems = {"good": Same(0.1), "short": SearchRun.of(lists(manifest, Same(0.5), depth=3))}
-    message = r"'short' has fewer than 4 different texts for 10 of the 10 queries \(first: 'en\d+'\): give"
-    with pytest.raises(InputError, match=message):
-        suggestions(manifest, tmp_path / "study", systems)
-    assert not (tmp_path / "study").exists()

@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from xlingual.errors import InputError
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS, MlmmeOptions
 
@@ -64,44 +63,6 @@ def test_presets():
     schedule = FitOptions(**FIT_PRESETS["vsepp"])
     assert schedule.rate_at(15, 0, 10) == pytest.approx(2e-4)
     assert schedule.rate_at(16, 0, 10) == pytest.approx(2e-5)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"beta": 1.5}, "beta must be a number of at least 0 and at most 1, found 1.5"),
-        ({"margin": -1}, "margin must be a number of at least 0 and at most 2, found -1"),
-        ({"batch": 1}, "batch must be a whole number of at least 2, found 1"),
-        ({"contrastive": 0}, "contrastive must be a whole number of at least 1, found 0"),
-        ({"contrast": "hardes"}, "found \"hardes\". Did you mean 'hardest'?"),
-        ({"pairs": "all"}, 'pairs must be "mean" or "ordered-sum" or "sum", found "all"'),
-        ({"text_map": "own"}, 'text_map must be "per-language" or "shared", found "own"'),
-        ({"redraw": "never"}, 'redraw must be "batch" or "epoch" or "instance", found "never"'),
-        (
-            {"text_map": "per-language", "project_text": False, "joint_dim": 1024},
-            "without a projection of texts (project_text) no language has a map",
-        ),
-        ({"languages": ("en",)}, "beta is 0.5 with one language"),
-        ({"languages": ("en", "en")}, "'en' is given twice"),
-        ({"languages": ()}, "none is given"),
-        ({"project_text": False}, "state_dim and joint_dim must be equal: found 1024 and 2048"),
-        ({"beta": float("nan")}, "beta must be a number of at least 0 and at most 1, found NaN"),
-    ],
-)
-def test_wrong_options(changes, message):
-    with pytest.raises(InputError) as error:
-        MlmmeOptions(**({"languages": ("en", "de")} | changes))
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
-
-
-def test_wrong_presets():
-    with pytest.raises(InputError, match="recipe 'vsep' is unknown"):
-        MlmmeOptions.preset("vsep", ("en",))
-    with pytest.raises(InputError, match="vse is a model of one language: found en, de"):
-        MlmmeOptions.preset("vse", ("en", "de"))
-    with pytest.raises(InputError, match=r"unknown option 'marign' of vse\. Did you mean 'margin'"):
-        MlmmeOptions.preset("vse", ("en",), marign=0.1)
 
 
 def test_options_need_no_torch():

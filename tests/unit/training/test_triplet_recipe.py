@@ -1,7 +1,6 @@
 """The recipe: its loss is what a plain loop gives; it learns, resumes, and refuses too few data."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import ModelFolder  # noqa: E402
 from xlingual.models.unit import side_by_side, unit  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
-from xlingual.training.loop import FitOptions, Loss, fit  # noqa: E402
+from xlingual.training.loop import FitOptions  # noqa: E402
 from xlingual.training.packing import Source  # noqa: E402
 from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs  # noqa: E402
 from xlingual.training.recipes.triplet import TripletRecipe, build_model  # noqa: E402
@@ -290,37 +289,6 @@ def test_vectors_that_are_no_numbers_are_no_best_epoch(tmp_path):
     assert not (tmp_path / "m" / "config.json").exists()
 
 
-def test_a_rate_that_is_too_large_is_an_error(tmp_path):
-    class Broken(TripletRecipe):
-        def loss(self, batch, /):
-            return Loss(super().loss(batch).value * math.inf, 1)
-
-    options = options_of()
-    recipe = Broken(build_model(options, 5, "triplet"), pairs(), options)
-    with pytest.raises(InputError, match=r"the loss is inf at epoch 1, batch 1 of 2 \(with r"):
-        fit(recipe, FitOptions(epochs=1, threads=1), tmp_path, settings={})
-
-
-@pytest.mark.parametrize(
-    ("data", "changes", "said"),
-    [
-        (pairs(languages=1), {"beta": 0.1}, "all texts to train on are in l0: train triplet"),
-        (pairs(6), {"beta": 0.1}, "'l0' has 2 items to train on, too few for 2 neighbours"),
-        (pairs(6, items=1), {}, "about one item"),
-    ],
-)
-def test_too_few_data_are_refused(data, changes, said):
-    options = options_of(**changes)
-    with pytest.raises(InputError, match=said):
-        TripletRecipe(build_model(options, 5, "x"), data, options)
-
-
-def test_a_batch_in_which_languages_are_rare_gives_a_warning():
-    options = options_of(beta=0.1, batch=4)
-    with pytest.warns(DataWarning, match=r"a batch of 4 has on average.*l0 1\.3.*larger --batch"):
-        TripletRecipe(build_model(options, 5, "triplet-xl"), pairs(), options)
-
-
 def test_texts_without_a_title_are_left_out(tmp_path):
     rows = recipes(10, title=lambda i: "" if i == 2 else f"t{i}")
     with pytest.warns(DataWarning, match=r"1 of 10 texts are left out.*en 1; the first is 'r2'"):
@@ -343,26 +311,3 @@ def test_a_text_split_in_two(tmp_path):
     two = [text.split(". ") for text in rows.text]
     expected = [Words().encode(Texts([t + "."], ["en"], ["0"])) for t, _ in two]
     np.testing.assert_array_equal(packed.title, np.concatenate(expected))
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"margin": 3}, "margin must be a number of at least 0 and at most 2, found 3"),
-        ({"beta": -1}, "beta must be a number of at least 0"),
-        ({"batch": 1}, "batch must be a whole number of at least 2"),
-        ({"neighbours_from": "bach"}, "Did you mean 'batch'"),
-        ({"title": "body"}, "two columns"),
-        ({"hidden": 3}, "unknown option 'hidden' of triplet-xl"),
-        ({"beta": 0.0}, "take the other recipe"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(changes, said):
-    with pytest.raises(InputError, match=said):
-        TripletOptions.preset("triplet-xl", **changes)
-
-
-def test_encoders_that_cannot_be_trained_on(tmp_path):
-    for spec, said in (("chargram", "other vectors among other texts"), (["random", "lsa"], "lsa")):
-        with pytest.raises(InputError, match=said):
-            train_triplet(recipes(), TripletOptions(), tmp_path / "m", text_encoder=spec, store=None)

@@ -9,7 +9,6 @@ from sklearn.covariance import OAS
 from xlingual.arrays import Floats, Vectors
 from xlingual.errors import InputError
 from xlingual.transforms import methods
-from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
 
 LANGUAGES = ("de", "en", "zh")
@@ -235,28 +234,3 @@ def test_languages_that_were_not_fitted() -> None:
     with pytest.raises(InputError, match=r"not in 'fr'.*texts in that language"):
         methods.centre(FitData(x, languages)).apply(x[:1], ["fr"])
     assert methods.centre(FitData(x, languages), by="all").apply(x[:1], ["fr"]).shape == (1, 6)
-
-
-def test_what_cannot_be_fitted_is_said() -> None:
-    x, languages = sample(14)
-    with pytest.raises(InputError, match=r"9 directions are asked for.*vary in 6"):
-        methods.pca(FitData(x, languages), 9)
-    with pytest.raises(InputError, match="two languages at least, found de only"):
-        methods.lsar(FitData(x, ["de"] * len(x)))
-    with pytest.raises(InputError, match="the 3 languages differ in 2 directions, not in 3"):
-        methods.lsar(FitData(x, languages), 3)
-    data = FitData(x, languages)
-    with pytest.raises(InputError, match="the 3 languages differ in 0 directions, not in 1"):
-        methods.lsar(data.through(methods.centre(data)))
-    with pytest.raises(InputError, match="are zero"):
-        methods.centre(FitData(np.zeros((3, 4), dtype=np.float32), ["de"] * 3))
-    with pytest.raises(InputError, match="are equal"):
-        methods.whiten(FitData(np.ones((3, 4), dtype=np.float32), ["de"] * 3), shrink=0)
-    with pytest.raises(InputError, match="of 6 dimensions, found 4"):
-        methods.centre(FitData(x, languages)).apply(np.ones((1, 4), dtype=np.float32), ["de"])
-
-
-def test_maps_without_a_common_language_do_not_compose() -> None:
-    one, other = (Affine({tag: 0}, np.zeros((1, 2))) for tag in ("de", "en"))
-    with pytest.raises(InputError, match="no language in common"):
-        one.then(other)

@@ -6,7 +6,6 @@ from scipy.stats import ortho_group
 from sklearn.cross_decomposition import CCA
 
 from xlingual.arrays import Floats, Vectors
-from xlingual.errors import InputError
 from xlingual.transforms import paired
 from xlingual.transforms.methods import centre
 from xlingual.transforms.moments import FitData
@@ -152,16 +151,6 @@ def test_what_is_fitted_behind_a_map_needs_no_other_pass(fit: object) -> None:
     np.testing.assert_allclose(together.apply(x, data.languages), apart.apply(x, data.languages), atol=2e-4)
 
 
-def test_no_translations_are_said() -> None:
-    x = np.eye(4)
-    data = FitData(x, ["de", "de", "en", "en"], ["1", "2", "3", "4"])
-    for fit in (paired.procrustes, paired.ridge, paired.cca):
-        with pytest.raises(InputError, match="no item that it is fitted on has texts in all of"):
-            fit(data)
-    with pytest.raises(InputError, match="to=fr: the texts that it is fitted on are in de, en"):
-        paired.procrustes(data, to="fr")
-
-
 def test_others_are_mapped_to_the_language_with_most_translations() -> None:
     data = FitData(np.eye(5), ["de", "en", "en", "zh", "zh"], ["1", "1", "2", "2", "3"])
     assert paired.data_pivot(data, None) == "en"
@@ -203,9 +192,3 @@ def test_deltas_of_items_in_all_languages_are_centring_with_a_mean_put_back() ->
     for tag in sides:
         moved_to = paired.deltas(data, "en").of(tag)[1]
         np.testing.assert_allclose(moved_to, centre(data).of(tag)[1] + data.moments["en"].mean, atol=1e-12)
-
-
-def test_deltas_need_translations_of_every_language() -> None:
-    data = FitData(np.eye(4), ["de", "en", "fr", "fr"], ["1", "1", "2", "3"])
-    with pytest.raises(InputError, match="no item that it is fitted on has texts in all of fr, de"):
-        paired.deltas(data, "de")

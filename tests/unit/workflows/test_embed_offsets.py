@@ -8,7 +8,6 @@ from xlingual.data.pools.mix import mix_pool
 from xlingual.embed import embed_pool
 from xlingual.encoders import Encoder
 from xlingual.encoders.trained_transform import FittedTransform
-from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.similarities import correction_of
 from xlingual.models.folder import write_model
@@ -121,27 +120,3 @@ def in_order(rows, pool, data, tag, as_pool):
     number = {own: i for i, own in enumerate(np.array(data.ids)[data.language == code])}
     own = np.flatnonzero(pool.candidates.language == pool.languages.index(tag))
     return rows[[number[pool.candidates.ids[c]] for c in own]]
-
-
-@pytest.mark.parametrize(
-    ("similarity", "more", "said"),
-    [
-        ("cosine", {}, "no correction of hubs.*leave --offsets out"),
-        ("new?k=1", {}, "similarity 'new.k=1' is not known"),
-        (CSLS, {"bank": None}, "its training questions are missing"),
-    ],
-)
-def test_what_cannot_be_a_dimension_is_refused_before_any_work(tmp_path, similarity, more, said):
-    encoder = model(tmp_path / "m", similarity, **more)
-    with pytest.raises(InputError, match=said) as raised:
-        embed(manifest(4), tmp_path / "out", text_encoders=[encoder], offsets=True, store=None)
-    assert "\n" not in str(raised.value) and not list((tmp_path / "out").glob("*"))
-
-
-def test_offsets_are_those_of_a_repair_and_in_single_precision(tmp_path):
-    with pytest.raises(InputError, match="--offsets is for model:DIR::SPEC"):
-        embed(manifest(4), tmp_path / "out", text_encoders=[Hubs()], offsets=True, store=None)
-    with pytest.raises(InputError, match="--offsets is for texts"):
-        embed(manifest(4), tmp_path / "out", image_encoder="pixels", offsets=True, store=None)
-    with pytest.raises(InputError, match="leave out --half"):
-        embed(manifest(4), tmp_path / "out", text_encoders=[model(tmp_path / "m")], offsets=True, half=True)

@@ -5,16 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from xlingual import Manifest, crosslingual_retrieval, multilingual_pool, sts
+from xlingual import Manifest, multilingual_pool, sts
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.encoders import Encoder, text_encoders
-from xlingual.encoders.compressed import SmallerTexts
 from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import DataWarning, InputError
 from xlingual.models.folder import ModelFolder
 from xlingual.results.repair import Repair
-from xlingual.transforms.compression import halved
 from xlingual.workflows.repairing import repair_encoder
 from xlingual.workflows.repairing.parts import three_parts
 
@@ -147,16 +145,6 @@ def test_corrections_of_hubs_have_the_questions_of_the_first_part(corrected):
     assert set(aside.values()) == {values["plain"], values["own"]}
 
 
-def test_rows_it_was_fitted_or_chosen_on_are_not_evaluated(corrected):
-    _, folder, test = corrected
-    own = FittedTransform(folder, Apart(seed=1))
-    multilingual_pool(test, own, views="none", store=None)
-    with pytest.raises(InputError, match=r"was fitted on 162 of the 270 texts.*its part for testing"):
-        crosslingual_retrieval(manifest(90), own, measures="R@1", store=None)
-    with pytest.raises(InputError, match="was fitted on"):
-        repair_encoder(manifest(90), FittedTransform(folder, Apart(seed=1), hubs=False), store=None)
-
-
 def test_the_model_is_for_the_encoder_that_was_repaired(repaired, tmp_path):
     repaired.write(tmp_path)
     with pytest.raises(InputError, match="was trained on another encoder"):
@@ -214,15 +202,6 @@ def test_options_that_make_no_sense(options, message):
         repair_encoder(manifest(20), Apart(), store=None, **options)
 
 
-def test_encoders_that_cannot_be_repaired_are_refused():
-    with pytest.raises(InputError, match=r"other vectors among other texts.*fit=FILE#SPLIT"):
-        repair_encoder(manifest(60), "chargram", store=None)
-    with pytest.raises(InputError, match="one encoder is repaired at a time"):
-        repair_encoder(manifest(60), {"a": Apart(), "b": Apart(seed=1)}, store=None)
-    with pytest.raises(InputError, match="one of the three parts has no question"):
-        repair_encoder(manifest(2), Apart(), store=None)
-
-
 def test_numbers_without_translations_stand_beside_it(tmp_path):
     rows = manifest(90)
     images = np.random.default_rng(0).normal(size=(90, 6)).astype(np.float32)
@@ -244,23 +223,6 @@ def test_before_and_after_stand_side_by_side(repaired):
     assert values["Apart"] == pytest.approx(repaired.found.whole.before, abs=1e-12)
     assert values["Apart-repaired"] == pytest.approx(repaired.found.whole.after, abs=1e-12)
     assert "points" in results.tables
-
-
-def test_what_stands_on_a_corrected_encoder_is_ranked_by_cosine_and_says_so(corrected):
-    _, folder, test = corrected
-    own, plain = (FittedTransform(folder, Apart(seed=1), hubs=hubs) for hubs in (True, False))
-    with pytest.warns(DataWarning, match=r"'on' stands on one .* is ranked without it"):
-        on = multilingual_pool(test, {"on": SmallerTexts(own, "f16", halved)}, views="none", store=None)
-    assert "similarity:" not in on.entries[0].signature
-    again = multilingual_pool(test, {"on": SmallerTexts(plain, "f16", halved)}, views="none", store=None)
-    assert again.entries[0].value == on.entries[0].value
-    assert not [one for one in again.warnings if "stands on" in one]
-
-
-def test_an_encoder_that_was_repaired_with_a_correction_is_no_beginning(corrected):
-    own = FittedTransform(corrected[1], Apart(seed=1))
-    with pytest.raises(InputError, match=r"was repaired before.*hubs=plain"):
-        repair_encoder(manifest(60, first=200), own, store=None)
 
 
 def test_a_task_that_searches_no_texts_says_that_it_leaves_the_correction_out(corrected):

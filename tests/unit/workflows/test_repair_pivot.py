@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest
-from xlingual.data.pools.mix import mix_pool
 from xlingual.encoders import Encoder
 from xlingual.encoders.trained_transform import FittedTransform
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import DataWarning
 from xlingual.models.folder import ModelFolder
 from xlingual.pivot.fit import CCA
 from xlingual.repair import steps
@@ -101,23 +100,3 @@ def test_the_model_names_the_images_that_it_was_fitted_on(both, tmp_path):
     tags = [found.test.pool.languages[code] for code in found.test.pool.questions.language]
     moved = model.map.apply(vectors, tags)
     assert moved == pytest.approx(found.map.apply(vectors, tags), abs=1e-6)
-
-
-def test_one_image_encoder_does_not_fit_and_judge(made):
-    data, images = made
-    with pytest.raises(InputError, match="are the same image encoder"):
-        repair_encoder(data, Turned(), pivot=images, image_encoder=images, store=None)
-    with pytest.warns(DataWarning, match="have one text only"):
-        pool = mix_pool(data)
-    with pytest.raises(InputError, match="a pool has no images"):
-        repair_encoder(pool, Turned(), pivot=images, store=None)
-
-
-def test_images_that_say_nothing_are_refused(made, tmp_path):
-    data, _ = made
-    np.save(tmp_path / "same.npy", np.ones((len(data), 8), dtype=np.float32))
-    with (
-        pytest.raises(InputError, match="cannot tell these images apart"),
-        pytest.warns(DataWarning, match="have one text only"),
-    ):
-        repair_encoder(data, Turned(), pivot=f"vectors:{tmp_path / 'same.npy'}", store=None)

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xlingual.errors import InputError
 from xlingual.report import page_of
 from xlingual.report.render import html
 from xlingual.requests import read, values
-from xlingual.requests.evaluating import CrosslingualRetrievalRequest, MultilingualPoolRequest
+from xlingual.requests.evaluating import CrosslingualRetrievalRequest
 from xlingual.results.suite import Evaluated, Gated, Headline, Suite
 from xlingual.results.values import Interval
 from xlingual.workflows.suites.inputs import changed, inputs
@@ -38,12 +37,6 @@ def test_a_task_wins_over_its_data_these_over_the_suite_and_the_command_line_ove
     assert values(first.request)["out"] == Path("results/x/xlr") and values(first.request)["threads"] == 1
     over = read_suite(CONTENT, "s.toml", out=Path("o"), over={"seed": 4}).steps
     assert [(values(step.request)["seed"], step.folder.parts[0]) for step in over] == [(4, "o")] * 2
-
-
-def test_a_task_that_takes_no_runs_gets_none() -> None:
-    tasks = {"xlr": {}, "corr": {"image-encoder": "pixels"}}
-    steps = read_suite(CONTENT | {"runs": {"engine": "run.trec"}, "tasks": tasks}, "s.toml").steps
-    assert [values(step.request).get("runs") for step in steps] == [("engine=run.trec",), None]
 
 
 @pytest.mark.parametrize(
@@ -76,22 +69,6 @@ def test_files_within_specs_are_inputs_and_their_bytes_count() -> None:
     assert changed(before, inputs(request)) == ["fit.csv", "v/m.fr.npy"]
 
 
-def test_a_pool_is_known_by_its_files_and_a_model_by_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_CACHE", "hub")
-    commit = Path("hub/models--org--model/refs/main")
-    commit.parent.mkdir(parents=True)
-    commit.write_text("abc")
-    Path("pool").mkdir()
-    for name in ("questions.jsonl", "candidates.jsonl"):
-        (Path("pool") / name).write_text("{}")
-    request = read(MultilingualPoolRequest, {"pool": "pool", "text-encoder": ["m=st:org/model?dim=8"]})
-    before = inputs(request)
-    assert set(before) == {"pool", "st:org/model"} and before["st:org/model"] == "abc"
-    (Path("pool") / "notes.txt").write_text("no part of it")
-    commit.write_text("def")
-    assert changed(before, inputs(request)) == ["st:org/model"]
-
-
 def test_the_page_escapes_names_and_names_what_is_absent() -> None:
     interval = Interval(0.4, 0.6, 0.95, "percentile")
     rows = [Headline("<b>&a", 0.5, interval, "leader"), Headline("مثال", 0.3, interval, "behind")]
@@ -107,10 +84,3 @@ def test_the_page_escapes_names_and_names_what_is_absent() -> None:
     assert "<script>" not in text and "<b>&a" not in text and "&lt;script&gt;" in text
     assert "shop/xlr is part of this suite and not computed yet" in text and "2026-01-02" in text
     assert 'href="shop/bkr/report.html"' in text and text.index("FAIL") < text.index("Use ")
-
-
-def test_what_evaluates_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match=r"has no \[tasks.NAME\]"):
-        read_suite({"data": {"x": {"manifest": "x"}}}, "s.toml")
-    with pytest.raises(InputError, match=r"has no \[data.NAME\]"):
-        read_suite({"tasks": {"bkr": {}}}, "s.toml")

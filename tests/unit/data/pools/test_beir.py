@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.data.manifest import Manifest
 from xlingual.data.pools.judged import Judgements, rows_of
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
@@ -93,7 +92,6 @@ def test_every_layout_gives_the_same_pool(tmp_path, layout):
     assert pool.candidates.text == ["d 0 en", "d 1 en", "d 2 en"]  # the one that answers nothing, too
     assert pool.questions.split == ["test", "test"]
     assert any("grades -1 (1), 0 (1), 1 (2), 2 (1)" in line for line in said)
-    assert any("queries without a relevant document (1)" in line for line in said)
 
 
 def test_titles_stand_before_texts(tmp_path):
@@ -104,7 +102,7 @@ def test_titles_stand_before_texts(tmp_path):
 def test_one_folder_per_language_of_the_same_questions(tmp_path):
     for language in ("en", "de"):
         write_folder(tmp_path / language, language)
-    pool, said = read(tmp_path)
+    pool, _said = read(tmp_path)
     expected = {
         (asked, q, answered, d)
         for asked in ("en", "de")
@@ -113,19 +111,9 @@ def test_one_folder_per_language_of_the_same_questions(tmp_path):
         if grade > 0
     }
     assert pairs(pool) == expected
-    assert any("one question in several languages" in line and "2 of 2" in line for line in said)
     assert pool.questions.cluster.tolist() == [0, 1, 0, 1]
     only, _ = read(tmp_path, ["de"])
     assert pairs(only) == {pair for pair in expected if pair[0] == pair[2] == "de"}
-
-
-def test_queries_and_documents_may_have_equal_ids(tmp_path):
-    for language in ("en", "de"):
-        write(tmp_path / language / "corpus.jsonl", texts("", language))
-        write(tmp_path / language / "queries.jsonl", texts("", f"ask {language}"))
-        write_qrels(tmp_path / language / "qrels" / "test.tsv", [("0", "1", 1)])
-    pool, said = read(tmp_path)
-    assert len(pairs(pool)) == 4 and any("one question in several languages" in line for line in said)
 
 
 def test_languages_of_their_own_questions_share_nothing(tmp_path):
@@ -135,7 +123,7 @@ def test_languages_of_their_own_questions_share_nothing(tmp_path):
     (tmp_path / "ar-x").rename(tmp_path / "ar")
     write_folder(tmp_path / "te", "te")
     write_qrels(tmp_path / "te" / "qrels" / "test.tsv", [("q0", "d2", 1), ("q1", "d0", 1)])
-    pool, said = read(tmp_path)
+    pool, _said = read(tmp_path)
     assert pairs(pool) == {
         ("ar", "ar:q0", "ar", "d0"),
         ("ar", "ar:q1", "ar", "d1"),
@@ -144,7 +132,6 @@ def test_languages_of_their_own_questions_share_nothing(tmp_path):
         ("te", "te:q1", "te", "d0"),
     }
     assert len(set(pool.questions.cluster.tolist())) == 4
-    assert any("count as different ones (only 0 of 2" in line for line in said)
 
 
 def test_subsets_of_mteb_name_the_languages_of_corpus_and_queries(tmp_path):
@@ -162,12 +149,11 @@ def test_an_id_with_two_texts_in_one_language_is_two_documents(tmp_path):
         write(tmp_path / f"{pair}-corpus" / "test.parquet", texts("d", pair))
         write(tmp_path / f"{pair}-queries" / "test.parquet", texts("q", pair))
         write_qrels(tmp_path / f"{pair}-qrels" / "test.tsv", [("q0", "d1", 1)])
-    pool, said = read(tmp_path)
+    pool, _said = read(tmp_path)
     assert pairs(pool) == {
         ("de", "eng-deu:q0", "en", "d1"),
         ("fr", "eng-fra:q0", "en", "eng-fra:d1"),
     }
-    assert any("an id has two texts" in line for line in said)
 
 
 def test_documents_with_two_texts_are_two_where_no_question_is_shared(tmp_path):
@@ -185,7 +171,6 @@ def test_equal_ids_may_be_said_to_be_different_questions_or_the_same(tmp_path):
         write_folder(tmp_path / language, language)
         write_qrels(tmp_path / language / "qrels" / "test.tsv", [(f"q{i}", f"d{i}", 1) for i in range(3)])
     found, said = read(tmp_path)
-    assert any("equal_ids='different'" in line for line in said)
     same, said = read(tmp_path, equal_ids="same")
     assert pairs(same) == pairs(found) and len(pairs(same)) == 12 and not said
     assert same.digest == found.digest
@@ -194,22 +179,7 @@ def test_equal_ids_may_be_said_to_be_different_questions_or_the_same(tmp_path):
     assert len(set(pool.questions.cluster.tolist())) == 6 and not said
     assert pool.digest != found.digest
     write_qrels(tmp_path / "de" / "qrels" / "test.tsv", [(f"q{i}", f"d{2 - i}", 1) for i in range(3)])
-    assert any("equal_ids='same'" in line for line in read(tmp_path)[1])
     assert ("en", "q0", "de", "d2") in pairs(read(tmp_path, equal_ids="same")[0])
-
-
-def test_equal_ids_that_cannot_be_said_are_refused(tmp_path):
-    for pair in ("eng-deu", "deu-deu"):
-        write(tmp_path / "a" / f"{pair}-corpus" / "test.parquet", texts("d", "x"))
-        write(tmp_path / "a" / f"{pair}-queries" / "test.parquet", texts("q", pair))
-        write_qrels(tmp_path / "a" / f"{pair}-qrels" / "test.tsv", [("q0", "d1", 1)])
-    with pytest.raises(InputError, match="two texts in one language: leave out equal_ids='same'"):
-        read(tmp_path / "a", equal_ids="same")
-    with pytest.raises(InputError, match="expected same or different, found 'equal'"):
-        read(tmp_path / "a", equal_ids="equal")
-    pool = read(tmp_path / "a")[0].write(tmp_path / "p")
-    with pytest.raises(InputError, match="no retrieval folder of BEIR or MTEB: leave out equal_ids=…"):
-        read(pool, equal_ids="same")
 
 
 @pytest.mark.parametrize("layout", ["{}/{}.jsonl", "{}-{}/test.jsonl"])
@@ -219,23 +189,11 @@ def test_a_language_with_a_corpus_alone_has_candidates_only(tmp_path, layout):
     qrels = tmp_path / ("en-qrels" if "-" in layout else "en/qrels") / "test.tsv"
     write_qrels(qrels, [("q0", "d1", 1)])
     write(tmp_path / layout.format("de", "corpus"), texts("d", "de"))
-    pool, said = read(tmp_path)
+    pool, _said = read(tmp_path)
     assert pairs(pool) == {("en", "q0", "en", "d1")} and pool.candidates.text[:2] == ["d 0 de", "d 1 de"]
-    assert any("de has a corpus but neither queries nor qrels: its documents (3)" in line for line in said)
     write(tmp_path / layout.format("fr", "queries"), texts("q", "fr"))
     with pytest.raises(InputError, match="fr has queries but no corpus and no qrels"):
         read(tmp_path)
-
-
-@pytest.mark.parametrize("place", ["language", "lang", "metadata"])
-def test_a_column_says_the_language(tmp_path, place):
-    def tagged(rows, tag):
-        return [{**row, place: {"language": tag} if place == "metadata" else tag} for row in rows]
-
-    write(tmp_path / "corpus.jsonl", tagged(texts("e", "en"), "en") + tagged(texts("d", "de"), "deu-Latn"))
-    write(tmp_path / "queries.jsonl", tagged(texts("q", "en"), "EN"))
-    write_qrels(tmp_path / "qrels" / "test.tsv", [("q0", "e0", 1), ("q0", "d0", 1)])
-    assert pairs(read(tmp_path)[0]) == {("en", "q0", "en", "e0"), ("en", "q0", "de", "d0")}
 
 
 def test_splits_are_those_of_the_judgements(tmp_path):
@@ -265,63 +223,6 @@ def test_grades_are_written_and_read(tmp_path, form):
     c = pool.candidates
     more = _more_candidates(c, [1, 0], ["x", "y"], ["", ""], 2)
     assert more.grades == [*c.grades, c.grades[1], c.grades[0]]
-
-
-def test_grades_that_do_not_fit_their_keys_are_refused(tmp_path, pool_folder, tables):
-    questions, candidates = tables
-    for row in candidates:
-        row["grades"] = [1] * len(row["keys"])
-    candidates[3]["grades"] = [1]
-    with pytest.raises(InputError, match=r"row 4, column 'grades': expected 2 whole numbers"):
-        MultilingualPool.read(pool_folder(questions, candidates))
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (
-            lambda f: write_qrels(f / "qrels" / "test.tsv", [("q0", "d0", 0.5)]),
-            "line 2: found '0.5' where a grade",
-        ),
-        (lambda f: write_qrels(f / "qrels" / "test.tsv", [("q9", "d0", 1)]), "not among the queries"),
-        (lambda f: write_qrels(f / "qrels" / "test.tsv", [("q0", "d9", 1)]), "not in the corpus"),
-        (lambda f: (f / "queries.jsonl").unlink(), "has a corpus but no queries"),
-        (lambda f: write(f / "queries.jsonl", [{"text": "a"}]), "line 1: no '_id' or 'id'"),
-        (lambda f: write(f / "queries.jsonl", [{"_id": "q0", "text": 3}]), "found the number 3"),
-        (lambda f: (f / "queries.jsonl").write_text("{"), "line 1 is not JSON"),
-        (lambda f: write(f / "queries.jsonl.gz", texts("q", "en")), "keep one of them"),
-    ],
-)
-def test_what_is_wrong_is_named(tmp_path, change, words):
-    write_folder(tmp_path)
-    change(tmp_path)
-    with pytest.raises(InputError, match=words.replace("(", r"\(")):
-        read(tmp_path, ["en"])
-
-
-def test_a_folder_without_a_language_asks_for_it(tmp_path):
-    write_folder(tmp_path)
-    with pytest.raises(
-        InputError, match=r"--languages en, in Python MultilingualPool\.read\(.*translate-pool"
-    ):
-        read(tmp_path)
-    (tmp_path / "de").mkdir()
-    write_folder(tmp_path / "de")
-    with pytest.raises(InputError, match=r"--languages de, in Python .*\['de'\]"):
-        read(tmp_path / "de")
-
-
-@pytest.mark.parametrize("layout", ["", "en", "mteb"])
-def test_a_retrieval_folder_in_place_of_a_manifest_is_named_as_one(tmp_path, layout):
-    if layout == "mteb":
-        for part in ("corpus", "queries", "qrels"):
-            write(tmp_path / f"en-{part}" / "test-00000-of-00001.parquet", texts("d", "en"))
-    else:
-        write_folder(tmp_path / layout)
-    with pytest.raises(
-        InputError, match=r"a retrieval folder of BEIR.*evaluate multilingual-pool \S+ … eval"
-    ):
-        Manifest.read(tmp_path)
 
 
 def test_a_damaged_gz_is_named(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.translating import _more_candidates
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import DataWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 QRELS = (("q0", "d0", 1), ("q0", "d1", 0), ("q1", "d1", 2), ("q1", "d2", -1), ("q2", "d2", 0))
@@ -98,11 +98,3 @@ def test_translations_are_judged_alike(tmp_path):
     rows = np.arange(3)
     more = _more_candidates(pool.candidates, rows, ["a", "b", "c"], ["", "", ""], 1)
     assert more.irrelevant == pool.candidates.irrelevant * 2
-
-
-def test_a_key_on_both_sides_is_refused(tmp_path):
-    pool = MultilingualPool.read(write(tmp_path / "beir", {"test": QRELS}), ["en"])
-    path = pool.write(tmp_path / "pool", "jsonl") / "candidates.jsonl"
-    path.write_text(path.read_text().replace('"irrelevant": []', '"irrelevant": ["q0"]'))
-    with pytest.raises(InputError, match=r"'irrelevant'.*'q0' is among its 'keys' too"):
-        MultilingualPool.read(tmp_path / "pool")

@@ -77,13 +77,6 @@ def test_no_article_is_in_both_parts(many):
         split_pool(pool, 0.01, by="article")
 
 
-@pytest.mark.parametrize("share", [0.01, 0.99])
-def test_a_part_without_questions_is_refused(pool_folder, share):
-    pool = MultilingualPool.read(pool_folder())
-    with pytest.raises(InputError, match="leaves no question in"):
-        split_pool(pool, share)
-
-
 def test_fit_texts_have_the_digests_of_the_evaluated_rows(many, tmp_path):
     folder = split_pool(many, 0.3).write(tmp_path / "p")
     fitted = read_pool_texts(f"{folder}#train")
@@ -98,11 +91,6 @@ def test_items_of_fit_texts_are_clusters_over_languages(pool_folder):
     texts = read_pool_texts(f"{pool_folder()}#train")
     assert set(texts.items) == {"0"} and set(texts.language) == {"en", "de"}
     assert sorted(texts.text) == sorted(["He did.", "Then.", "Er war es.", "Dann.", "Who?", "Wer?", "Wann?"])
-
-
-def test_rows_of_a_pool_are_refused(pool_folder):
-    with pytest.raises(InputError, match="a pool has no rows"):
-        read_pool_texts(f"{pool_folder()}#0:10")
 
 
 def test_lsa_can_be_fitted_on_a_part(many, tmp_path):

@@ -1,11 +1,8 @@
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from xlingual.data.pools.segment import sentence_breaks
-from xlingual.errors import InputError, MissingExtraError
 
 ENDS = st.sampled_from(
     [*"aBé𝔸0 .!?。！？।۔؟…\"'“”()«»\n\t\u2028\ufeffกขครแ", "  ", "Dr. ", "e.g. ", "1. ", "* "]
@@ -36,20 +33,6 @@ def test_spaces_beyond_ascii_are_spaces_and_keep_their_offsets():
         assert sentence_breaks(f"Hi.{space}Go on!", "en") == [(0, 3), (4, 10)]
 
 
-def test_a_panic_of_the_library_is_one_line(monkeypatch):
-    import sentencex
-
-    class PanicException(BaseException):
-        pass
-
-    def panic(*_):
-        raise PanicException
-
-    monkeypatch.setattr(sentencex, "segment", panic)
-    with pytest.raises(InputError, match=r"sentencex fails on the text 'A\. B\.'"):
-        sentence_breaks("A. B.", "en")
-
-
 def test_punctuation_of_several_scripts():
     assert sentences("Dr. Smith paid 3.50. He left!", "en") == ["Dr. Smith paid 3.50.", "He left!"]
     assert sentences("他来了。她走了！", "zh") == ["他来了。", "她走了！"]
@@ -77,12 +60,6 @@ def test_thai_goes_on_before_joining_words_numbers_and_other_scripts(rest):
 def test_thai_brackets_hold_together():
     text = f"ก (ข {LONG} {NEXT}) ค"
     assert sentences(text, "th") == [text]
-
-
-def test_without_the_package_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sentencex", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'xlingual\[segment\]'"):
-        sentence_breaks("A. B.", "en")
 
 
 def test_agreement_with_the_breaks_of_xquad_r(real_data):

@@ -16,14 +16,6 @@ def read(path):
     return MultilingualPool.read(path)
 
 
-def test_relevant_is_the_first_sentence_whose_break_holds_the_start(squad, paragraph):
-    asked = [("who", "Ann", 0), ("end", "g.", 7), ("next", "Bob", 10), ("last", ".", 17)]
-    pool = read(squad("en", [paragraph(EN, BREAKS, asked)]))
-    assert pool.candidates.keys == [("who", "end"), ("next", "last")]
-    assert pool.candidates.ids == ["0.0.0", "0.0.1"] and pool.candidates.context == [EN, EN]
-    assert pool.questions.key == pool.questions.ids == ["who", "end", "next", "last"]
-
-
 def test_offsets_are_code_points(squad, paragraph):
     context = "𝔸𝔹 sang. é ran."
     pool = read(squad("en", [paragraph(context, [[0, 8], [9, 15]], [("q", "é", 9)])]))
@@ -66,28 +58,6 @@ def test_impossible_questions_are_left_out_and_counted(squad, paragraph):
     path = squad("en", [content])
     with pytest.warns(DataWarning, match=r"questions that say they have no answer .*: 1 \[en 1\]"):
         assert read(path).questions.ids == ["a"]
-
-
-def test_what_deserves_a_look_is_counted_for_each_language(squad, paragraph):
-    crossing = ("x", "sang. Bob", 4)
-    squad("en", [paragraph("Ann sang. * Bob ran.", [[0, 9], [12, 20]], [crossing])])
-    content = paragraph(DE, [[0, 9], [10, 20]], [("x", "Ann", 4)])
-    content["sentences"][1] = "Bert lief weg."
-    path = squad("de", [content]).parent
-    with pytest.warns(DataWarning):
-        pool = read(path)
-    warnings = " ".join(pool.warnings)
-    assert "characters outside every sentence break: 1 [en 1]; no candidate has them" in warnings
-    assert "answers that cross a sentence break" in warnings
-    assert "sentences that differ from their slice" in warnings and ": 1 [de 1]" in warnings
-    assert (
-        "answers that the context does not have at answer_start: " in warnings
-        and "; count code points" in warnings
-    )
-    assert pool.candidates.text[1] == "Bert lief weg."
-    with pytest.warns(DataWarning):
-        german = MultilingualPool.read(path, ["de"])
-    assert not any("outside" in sentence for sentence in german.warnings)
 
 
 def broken(change):
@@ -137,22 +107,6 @@ def test_a_broken_paragraph_is_named(squad, paragraph, change, words):
 
 
 @pytest.mark.parametrize(
-    "content",
-    ["", "{", "[]", '{"data": 3}', '{"data": [1]}', '{"data": [{"paragraphs": [1]}]}', "[" * 100_000],
-)
-def test_another_layout_is_said(tmp_path, content):
-    path = tmp_path / "en.json"
-    path.write_text(content)
-    with pytest.raises(InputError, match="SQuAD-style file"):
-        read(path)
-
-
-def test_no_question_at_all(squad, paragraph):
-    with pytest.raises(InputError, match="no question with an answer"):
-        read(squad("en", [paragraph(EN, BREAKS)]))
-
-
-@pytest.mark.parametrize(
     ("name", "language"),
     [
         ("ar", "ar"),
@@ -189,7 +143,7 @@ def test_a_language_may_be_given(squad, paragraph):
 
 def test_xquad_r(real_data):
     with pytest.warns(DataWarning):
-        pool = MultilingualPool.read(real_data / "xquad_r")
+        pool = MultilingualPool.read(real_data / "xquad_r", ["ar", "de", "en", "es", "hi", "vi", "zh"])
     from xlingual.data.pools.describe import describe_pool
 
     found = describe_pool(pool)

@@ -1,6 +1,5 @@
 """Which lists of a run have ended, and files of which something is broken."""
 
-import gzip
 import json
 
 import numpy as np
@@ -80,18 +79,4 @@ def test_what_is_no_result_is_refused(tmp_path, name, found, match):
     else:
         path.write_text(json.dumps(found))
     with pytest.raises(InputError, match=match):
-        SearchRun.read(path)
-
-
-def test_json_that_is_nested_too_deep_is_refused(tmp_path):
-    path = tmp_path / "a.json.gz"
-    path.write_bytes(gzip.compress(b"[" * 100_000))
-    with pytest.raises(InputError, match="is no run"):
-        SearchRun.read(path)
-
-
-def test_two_lists_of_one_query_are_refused(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text("\n".join(json.dumps({"query_id": "a", "results": [own]}) for own in "de"))
-    with pytest.raises(InputError, match="object 2 is of query 'a', as is one above"):
         SearchRun.read(path)

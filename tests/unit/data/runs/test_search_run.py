@@ -178,13 +178,6 @@ def test_broken_files_are_named_with_the_line(tmp_path, name, text, message):
     assert str(path) in str(error.value)
 
 
-def test_bytes_that_are_no_utf8(tmp_path):
-    path = tmp_path / "r.trec"
-    path.write_bytes(b"q Q0 a 1 0.5 t\nq Q0 \xe9 2 0.4 t\n")
-    with pytest.raises(InputError, match="line 2 is not UTF-8"):
-        SearchRun.read(path)
-
-
 def test_a_list_is_as_long_as_its_lines():
     run = SearchRun.of({"a": {"x": 1.0}, "b": {"x": 1.0, "y": 0.5, "z": 0.1}})
     np.testing.assert_array_equal(run.lengths, [1, 3])
@@ -200,18 +193,3 @@ def test_a_byte_order_mark_is_taken(tmp_path, name, form):
     marked = gzip.compress(mark + gzip.decompress(raw)) if form == "gz" else mark + raw
     (tmp_path / name).write_bytes(marked)
     assert as_lists(SearchRun.read(tmp_path / name)) == WANTED
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("r.csv", "query_id,candidate_id,score\nq1,d1,2\n", "CSV is not read as a run: expected a TREC run"),
-        ("r.txt", "q1,d1,2\n", "CSV is not read as a run: expected a TREC run"),
-        ("r.jsonl", "\n\n", "holds no results: expected a TREC run .query"),
-        ("r.json", "", "holds no results: expected a TREC run .query"),
-    ],
-)
-def test_what_is_no_run_is_said_plainly(tmp_path, name, text, message):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(InputError, match=message):
-        SearchRun.read(tmp_path / name)

@@ -12,7 +12,7 @@ transformers = pytest.importorskip("transformers")
 
 from xlingual.encoders import Encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.encoders.huggingface import HuggingFaceEncoder  # noqa: E402
-from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
+from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 
 TEXTS = [
@@ -294,17 +294,6 @@ def test_what_does_not_fit_the_model(checkpoints, kind, options, message):
     assert "\n" not in str(caught.value)
 
 
-def test_weights_that_would_be_random_are_refused(copied):
-    from safetensors.numpy import load_file, save_file
-
-    folder = copied("bert")
-    weights = load_file(folder / "model.safetensors")
-    del weights["encoder.layer.1.output.dense.weight"]
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"1 weights are not in the checkpoint .*encoder\.layer\.1\.output"):
-        encoder(folder).encode(texts())
-
-
 def test_a_pickle_is_refused(copied):
     folder = copied("bert")
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
@@ -357,42 +346,12 @@ def test_a_batch_that_does_not_fit_is_halved(checkpoints, monkeypatch):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("package", ["torch", "transformers"])
-def test_a_missing_package_is_named(checkpoints, monkeypatch, package):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(
-        MissingExtraError, match=r"^hf:.* needs an optional package.*pip install 'xlingual\[hf\]'"
-    ):
-        encoder(checkpoints("bert"))
-
-
-def test_the_tokenizer_of_xlm_names_its_package(checkpoints, monkeypatch, tmp_path):
-    import shutil
-
-    folder = shutil.copytree(folder_of(checkpoints, "xlm"), tmp_path / "xlm")
-    monkeypatch.setitem(sys.modules, "sacremoses", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'xlingual\[mt\]'"):
-        encoder(folder).encode(texts())
-
-
 def test_nothing_of_torch_is_loaded_before_the_first_vector(checkpoints, monkeypatch):
     for name in ("torch", "transformers"):  # there, but of no use
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     hf = encoder(checkpoints("bert"))
     assert hf.identity.startswith("hf:")
     assert hf.content == ("text",)
-
-
-def test_a_folder_without_a_tokenizer_is_refused(copied):
-    folder = copied("bert")
-    for path in [*folder.glob("tokenizer*"), *folder.glob("vocab*")]:
-        path.unlink()
-    with pytest.raises(InputError, match=r"has no tokenizer \(tokenizer.json.*save_pretrained") as caught:
-        encoder(folder)
-    assert "\n" not in str(caught.value)
-    (folder / "preprocessor_config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="has no tokenizer: is it a model of images"):
-        encoder(folder)
 
 
 def test_a_network_that_reads_characters_needs_no_vocabulary(copied):
@@ -404,15 +363,6 @@ def test_a_network_that_reads_characters_needs_no_vocabulary(copied):
     assert isinstance(encoder(folder), Encoder)
 
 
-def test_a_tokenizer_with_more_tokens_than_embeddings_is_refused(copied):
-    folder = copied("bert")
-    model = transformers.AutoModel.from_pretrained(folder)
-    model.resize_token_embeddings(20)
-    model.save_pretrained(folder)
-    with pytest.raises(InputError, match=r"up to \d+, and the network has embeddings of 20 only"):
-        encoder(folder).encode(texts())
-
-
 def test_an_added_token_without_an_embedding_counts_where_a_text_has_it(copied):
     folder = copied("bert")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -422,25 +372,6 @@ def test_an_added_token_without_an_embedding_counts_where_a_text_has_it(copied):
     assert one.encode(texts(["lamp"])).shape == (1, 32)
     with pytest.raises(InputError, match="they do not belong together"):
         one.encode(texts(["a <image> lamp"]))
-
-
-def test_what_the_network_raises_is_reported_in_one_line(checkpoints, monkeypatch):
-    one = encoder(checkpoints("bert"))
-
-    def fails(*_, **__):
-        raise IndexError("index out of range\nin self")
-
-    def stopped(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(one.network, "_pooled", fails)
-    with pytest.raises(
-        InputError, match=r"fails while it encodes \(IndexError: index out of range in self\)"
-    ):
-        one.encode(texts())
-    monkeypatch.setattr(one.network, "_pooled", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        one.encode(texts())
 
 
 def test_options_by_role_are_not_ignored_silently(checkpoints):

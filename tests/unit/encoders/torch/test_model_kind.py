@@ -4,20 +4,17 @@ import json
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
 pytest.importorskip("sentence_transformers")
 
-from xlingual.encoders import checkpoints as hub  # noqa: E402
-from xlingual.encoders import (  # noqa: E402
-    image_encoder,
-    sentence_transformer,
+from xlingual.encoders import (
     text_encoders,
 )
-from xlingual.encoders import networks as module  # noqa: E402
-from xlingual.encoders.checkpoints import check_dense  # noqa: E402
-from xlingual.encoders.sentence_transformer_kinds import ModelFolder  # noqa: E402
-from xlingual.errors import InputError  # noqa: E402
-from xlingual.records import Texts  # noqa: E402
+from xlingual.encoders.checkpoints import check_dense
+from xlingual.encoders.sentence_transformer_kinds import ModelFolder
+from xlingual.errors import InputError
+from xlingual.records import Texts
 
 BATCH = Texts(["a red chair"], ["en"], ["0"])
 WORDS = {
@@ -45,26 +42,6 @@ def test_what_the_library_saves(checkpoints, scheme, kind):
         encoder(f"{scheme}:{checkpoints(kind)}")
 
 
-@pytest.mark.parametrize("option", ["dim=8", "long=windows"])
-def test_options_of_dense_vectors_are_refused(checkpoints, option):
-    with pytest.raises(InputError, match=f"{option} is of dense vectors: leave it out"):
-        encoder(f"st:{checkpoints('sparse_encoder')}?{option}")
-
-
-def test_a_model_of_a_hub_is_looked_at_too(checkpoints, monkeypatch):
-    folder = checkpoints("sparse_encoder")
-    monkeypatch.setattr(hub, "_from_hub", lambda *_: folder)
-    with pytest.raises(InputError, match=r"^hf:naver/splade: is a sparse encoder"):
-        encoder("hf:naver/splade")
-    assert encoder("st:naver/splade").kind == "SparseEncoder"
-
-
-def test_images_are_looked_at_too(checkpoints):
-    for scheme in ("st", "hf"):
-        with pytest.raises(InputError, match="multi-vector encoder"):
-            image_encoder(f"{scheme}:{checkpoints('multi_vector_encoder')}")
-
-
 @pytest.mark.parametrize("kind", ["sparse_encoder", "multi_vector_encoder"])
 def test_modules_tell_where_the_settings_do_not(copied, kind):
     folder = copied(kind)
@@ -72,15 +49,6 @@ def test_modules_tell_where_the_settings_do_not(copied, kind):
     assert isinstance(encoder(f"st:{folder}"), ModelFolder)
     with pytest.raises(InputError, match=WORDS[kind]):
         encoder(f"hf:{folder}")
-
-
-def test_modules_tell_after_loading_where_no_file_does(copied, monkeypatch):
-    folder = copied("sparse_encoder")
-    (folder / "config_sentence_transformers.json").unlink()
-    for one in (module, sentence_transformer):
-        monkeypatch.setattr(one, "check_dense", lambda *_, **__: None)
-    with pytest.raises(InputError, match=WORDS["sparse_encoder"]):
-        encoder(f"st:{folder}").encode(BATCH)
 
 
 @pytest.mark.parametrize("kind", ["bert", "bert_masked", "sentence_bert"])
@@ -118,21 +86,6 @@ def folder_of(path, settings=None, types=(), **config):
 
 OLD = "sentence_transformers.models."
 SPARSE_OLD = "sentence_transformers.sparse_encoder.models.SpladePooling.SpladePooling"
-REFUSED = {
-    "PyLate 3": ({"settings": {"model_type": "ColBERT"}, "types": (OLD + "Transformer",)}, "multi-vector"),
-    "PyLate 1": ({"settings": {"query_prefix": "[Q] "}, "types": (OLD + "Transformer",)}, "multi-vector"),
-    "PyLate's modules": ({"types": (OLD + "Transformer", "pylate.models.Dense.Dense")}, "multi-vector"),
-    "Stanford": ({"architectures": ["HF_ColBERT"]}, "multi-vector"),
-    "ColPali": ({"architectures": ["ColPaliForRetrieval"]}, "multi-vector"),
-    "SPLADE of 5.0": ({"types": (OLD + "Transformer", SPARSE_OLD)}, "sparse"),
-    "a kind of tomorrow": ({"settings": {"model_type": "GraphEncoder"}}, "model of the kind GraphEncoder"),
-    "tokens": ({"architectures": ["BertForTokenClassification"]}, "classifier .*BertForTokenClass"),
-    "answers": ({"architectures": ["BertForQuestionAnswering"]}, "classifier"),
-    "a head alone": (
-        {"architectures": ["XForMultipleChoice"], "types": (OLD + "Transformer",)},
-        "classifier",
-    ),
-}
 TAKEN = {
     "of before 5.0": {"settings": {"prompts": {}}, "types": (OLD + "Transformer", OLD + "Pooling")},
     "pooled, with a head in the checkpoint": {
@@ -145,13 +98,6 @@ TAKEN = {
     "with a decoder": {"architectures": ["T5ForConditionalGeneration"]},
     "damaged names": {"architectures": "BertModel"},
 }
-
-
-@pytest.mark.parametrize("shape", REFUSED)
-def test_other_shapes_that_are_refused(tmp_path, shape):
-    written, words = REFUSED[shape]
-    with pytest.raises(InputError, match=f"^x: is a {words}"):
-        check_dense("x", folder_of(tmp_path, **written))
 
 
 @pytest.mark.parametrize("shape", TAKEN)

@@ -1,7 +1,6 @@
 """`st:` for texts: against the library used directly, on small random models."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -12,8 +11,7 @@ library = pytest.importorskip("sentence_transformers")
 from xlingual.encoders import Encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.encoders.prompts import Prompts  # noqa: E402
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder, model_prompts  # noqa: E402
-from xlingual.encoders.torch_runtime import randomly_initialized  # noqa: E402
-from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
+from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 
 TEXTS = [
@@ -179,38 +177,6 @@ def test_a_pickle_in_any_module_is_refused(copied):
         encoder(folder)
 
 
-def test_weights_that_would_be_random_are_refused(copied):
-    from safetensors.numpy import load_file, save_file
-
-    folder = copied("sentence_bert")
-    weights = load_file(folder / "model.safetensors")
-    weights = {name: table for name, table in weights.items() if "pooler." not in name}
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    assert encoder(folder).encode(texts()).shape == (len(TEXTS), 20)  # which needs no pooler
-    del weights["encoder.layer.1.output.dense.weight"]
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"1 weights are not in the checkpoint .*encoder\.layer\.1\.output"):
-        encoder(folder).encode(texts())
-
-
-def test_warnings_of_older_versions_are_understood():
-    warning = (
-        "Some weights of BertModel were not initialized from the model checkpoint at x and are newly "
-        "initialized: ['encoder.layer.0.output.dense.weight', 'pooler.dense.bias']\nYou should train"
-    )
-    assert randomly_initialized([warning, "something ['a.b']"]) == ["encoder.layer.0.output.dense.weight"]
-
-
-def test_a_model_that_the_library_cannot_load(copied):
-    folder = copied("sentence_bert")
-    modules = json.loads((folder / "modules.json").read_text())
-    modules[0]["type"] = "sentence_transformers.models.Unheard"
-    (folder / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(InputError, match="cannot be loaded") as caught:
-        encoder(folder).encode(texts())
-    assert "\n" not in str(caught.value)
-
-
 def test_static_embeddings_read_texts_of_any_length(checkpoints, tmp_path):
     from tokenizers import Tokenizer
 
@@ -242,61 +208,6 @@ def test_a_batch_that_does_not_fit_is_halved(checkpoints, monkeypatch):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_the_owner_of_the_librarys_models_need_not_be_written(monkeypatch, tmp_path):
-    from xlingual.encoders import checkpoints
-
-    asked = []
-
-    def hub(who, name, *_):
-        asked.append((who, name))
-        raise InputError("not here")
-
-    monkeypatch.setattr(checkpoints, "_from_hub", hub)
-    for name in ("LaBSE", "intfloat/multilingual-e5-small"):
-        with pytest.raises(InputError):
-            encoder(name)
-    assert asked == [
-        ("st:LaBSE", "sentence-transformers/LaBSE"),
-        ("st:intfloat/multilingual-e5-small", "intfloat/multilingual-e5-small"),
-    ]
-
-
-def test_a_missing_package_is_named(checkpoints, monkeypatch):
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'xlingual\[st\]'"):
-        encoder(checkpoints("sentence_plain"))
-
-
-def test_a_folder_without_a_tokenizer_is_refused(copied):
-    folder = copied("sentence_plain")
-    for path in [*folder.rglob("tokenizer*"), *folder.rglob("vocab*")]:
-        path.unlink()
-    with pytest.raises(InputError, match=r"has no tokenizer \(tokenizer.json"):
-        encoder(folder)
-
-
-def test_a_tokenizer_with_more_tokens_than_embeddings_is_refused(copied):
-    import transformers
-
-    folder = copied("sentence_plain")
-    model = transformers.AutoModel.from_pretrained(folder)
-    model.resize_token_embeddings(20)
-    model.save_pretrained(folder)
-    with pytest.raises(InputError, match="the network has embeddings of 20 only"):
-        encoder(folder).encode(texts())
-
-
-def test_what_the_model_raises_is_reported_in_one_line(checkpoints, monkeypatch):
-    one = encoder(checkpoints("sentence_plain"))
-
-    def fails(*_, **__):
-        raise IndexError("index out of range")
-
-    monkeypatch.setattr(one.model, "encode", fails)
-    with pytest.raises(InputError, match=r"fails while it encodes \(IndexError: index out of range\)"):
-        one.encode(texts())
-
-
 def test_a_router_of_static_embeddings(tmp_path, checkpoints):
     modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
     from tokenizers import Tokenizer
@@ -325,14 +236,3 @@ def test_a_model_of_texts_and_images_is_known_as_such(copied):
     (folder / "0_CLIPModel").mkdir()
     (folder / "0_CLIPModel" / "config.json").write_text('{"model_type": "clip"}', encoding="utf-8")
     assert kind_of(encoder(folder)) == {"kind": "general", "trained_on_images": True}
-
-
-def test_prompts_are_named(checkpoints):
-    folder = checkpoints("sentence_bert")
-    by_name = text_encoders({"a": f"st:{folder}?device=cpu&prompt_name=query"}, languages=["en"])["a"]
-    written = text_encoders({"a": f"st:{folder}?device=cpu&prompt=query: "}, languages=["en"])["a"]
-    assert by_name.identity == written.identity
-    with pytest.raises(InputError, match="no prompt named 'none'"):
-        text_encoders({"a": f"st:{folder}?query_prompt_name=none"}, languages=["en"])
-    with pytest.raises(InputError, match="prompt and prompt_name: give one"):
-        text_encoders({"a": f"st:{folder}?prompt=a&prompt_name=query"}, languages=["en"])

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from xlingual import Manifest  # noqa: E402
 from xlingual.embed import embed_texts  # noqa: E402
-from xlingual.encoders import Stacked, adopt, image_encoder, kind_of, text_encoders  # noqa: E402
+from xlingual.encoders import Stacked, adopt, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
 from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
@@ -110,16 +110,6 @@ def test_other_bases_are_refused(tmp_path, spec, said):
         encoder(spec.format(m=tmp_path / "m")).encode(manifest().texts(np.arange(4)))
 
 
-def test_other_data_are_refused(tmp_path):
-    folder = model_at(tmp_path / "m", title="name")
-    with pytest.raises(
-        InputError, match=r"no column 'name' \(row 'r0', en\): its columns .* text, title, body"
-    ):
-        encoder(f"model:{folder.path}::{SPEC}").encode(manifest().texts(np.arange(4)))
-    with pytest.raises(InputError, match="encodes no images"):
-        image_encoder(f"model:{folder.path}::pixels")
-
-
 def test_files_of_vectors_for_each_column(tmp_path):
     rows, rng = manifest(), np.random.default_rng(0)
     made = {}
@@ -143,22 +133,6 @@ def test_files_of_vectors_for_each_column(tmp_path):
     assert encoder(spec).identity != before
     with pytest.raises(InputError, match="not found"):
         _ = encoder(f"vectors:{tmp_path}/w.{{field}}.{{lang}}.npy").identity
-
-
-def test_a_folder_that_does_not_fit_itself(tmp_path):
-    config = TripletConfig(8, 6, 5)
-    described = {
-        "kind": "triplet",
-        "model": {**config.to_dict(), "out_dim": 7},
-        "base": {"identity": encoder(SPEC).identity, "dim": 8},
-    }
-    write_model(tmp_path / "m", described, Triplet(config).state_dict())
-    with pytest.raises(InputError, match=r"its weights do not fit its config\.json"):
-        encoder(f"model:{tmp_path / 'm'}::{SPEC}").encode(manifest().texts(np.arange(4)))
-    described["model"]["more"] = 1
-    write_model(tmp_path / "m", described, Triplet(config).state_dict())
-    with pytest.raises(InputError, match="does not describe such a model"):
-        encoder(f"model:{tmp_path / 'm'}::{SPEC}").encode(manifest().texts(np.arange(4)))
 
 
 def test_it_is_known_to_be_fitted_on_top_of_another(tmp_path):

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from xlingual import InputError, Manifest, check_backretrieval
 from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex
-from xlingual.errors import DataWarning
 from xlingual.evaluation.backretrieval.check import _needed, _needed_apart
 from xlingual.evaluation.backretrieval.look_alikes import (
     NEAR_IDENTICAL,
     look_alikes,
     usual_distance,
-    warn_of_near_identical,
 )
 from xlingual.ranking import CPU, Pool
 from xlingual.report import verdict
@@ -88,8 +86,6 @@ def test_noise_has_a_high_oracle_and_no_neighbours(tmp_path: Path) -> None:
     assert all(NO_NEIGHBOURS in one.reasons and one.neighbours < 0.1 for one in found.pairs)
     said = verdict(found)
     assert said[0] == "No: Backretrieval cannot separate text encoders on these data."
-    assert any("it is high for noise too" in one for one in said)
-    assert any(one.startswith("What to do: ") and "another image encoder" in one for one in said)
 
 
 def test_shuffled_images_are_unrelated_to_their_texts(tmp_path: Path) -> None:
@@ -97,7 +93,6 @@ def test_shuffled_images_are_unrelated_to_their_texts(tmp_path: Path) -> None:
     found = checked(tmp_path, vectors[np.random.default_rng(2).permutation(len(vectors))])
     assert found.reasons == [UNRELATED] and not any(one.reasons for one in found.pairs)
     assert not found.can_tell
-    assert any("are images in" in one or "row of its text" in one for one in verdict(found))
 
 
 def test_some_languages_may_be_unrelated(tmp_path: Path) -> None:
@@ -107,7 +102,6 @@ def test_some_languages_may_be_unrelated(tmp_path: Path) -> None:
     rows = [{**row, "text_de": other[i]} for row, i in zip(rows, mixed, strict=True)]
     found = checked(tmp_path, planted(), rows)
     assert found.can_tell and [one.related for one in found.languages] == [True, False]
-    assert any(one.startswith("In de, texts with similar spelling are not shown") for one in verdict(found))
 
 
 def test_near_identical_images_tell_nothing_whatever_their_neighbours(tmp_path: Path) -> None:
@@ -123,18 +117,15 @@ def test_one_image_for_all(tmp_path: Path) -> None:
     found = checked(tmp_path, np.ones((40, 3), dtype=np.float32))
     assert found.n_images == 1 and found.distance is None and SAME in found.reasons
     assert reasons(found) == {SAME, FEW_IMAGES}
-    assert any("There is one image only" in one for one in verdict(found))
 
 
 def test_few_images_and_few_queries(tmp_path: Path) -> None:
     found = checked(tmp_path, planted(20))
     assert [one.reasons for one in found.pairs] == [[FEW_IMAGES]] * 2 and found.languages == []
-    assert any("R@10 needs more than 10 distinct source images" in one for one in verdict(found))
     found = checked(tmp_path, planted(20), k=2)
     assert all(one.n_images == 10 and FEW_IMAGES not in one.reasons for one in found.pairs)
     found = checked(tmp_path, planted(80), k=3)
     assert all(FEW_QUERIES in one.reasons and one.queries_needed > 40 for one in found.pairs)
-    assert any("are needed to show" in one for one in verdict(found))
 
 
 def test_equal_vectors_leave_no_room(tmp_path: Path) -> None:
@@ -158,7 +149,6 @@ def test_one_language_is_divided(tmp_path: Path) -> None:
     found = checked(tmp_path, planted(), data(languages="en"))
     assert found.one_language and found.can_tell
     assert [(one.source, one.target, one.n_queries) for one in found.pairs] == [("en", "en", 240)]
-    assert any("There is one language only" in one for one in verdict(found))
 
 
 def test_a_pair_without_a_side_is_left_out(tmp_path: Path) -> None:
@@ -255,13 +245,6 @@ def test_the_usual_distance_by_hand() -> None:
     index = ImageIndex(np.arange(3), Pool.of(vectors))
     assert usual_distance(index) == pytest.approx(1 - 0.5**0.5, abs=1e-8)
     assert usual_distance(ImageIndex(np.zeros(1, dtype=np.int64), Pool.of(vectors[:1]))) is None
-
-
-def test_the_warning_has_a_threshold() -> None:
-    with pytest.warns(DataWarning, match=r"nearly the same \(the median cosine distance of two is 0.0049\)"):
-        warn_of_near_identical(0.0049)
-    warn_of_near_identical(NEAR_IDENTICAL)
-    warn_of_near_identical(None)
 
 
 @pytest.mark.parametrize(("chance", "room"), [(10 / 365, 0.907), (0.01, 0.2), (1 / 3, 0.667)])

@@ -116,8 +116,3 @@ def test_a_plan_tells_the_pool_from_chance(manifest, tmp_path):
     found = plan([str(tmp_path / "few")], effect=0.1)
     code = [manifest.image[row] for row in Sampler(manifest).non_matching("en", "de")[0].source]
     assert found.pool == len(set(code)) != 30
-
-
-def test_no_query_at_all_is_refused(manifest):
-    with pytest.raises(InputError, match="--queries must be at least 1, got 0"):
-        run(manifest, queries=0)

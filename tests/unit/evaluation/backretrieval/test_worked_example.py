@@ -14,8 +14,6 @@ shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "cases.py"))
 
 # Images are angles in degrees; sources a b c, targets x y z.
 ANGLES = {"a": 0, "b": 40, "c": 90, "x": 5, "y": 70, "z": 88}
-# From x (5°): a 5, b 35, c 85 → a b c.  From y (70°): c 20, b 30, a 70 → c b a.  From z (88°): c b a.
-RANKS = {"x": {"a": 1, "b": 2, "c": 3}, "y": {"a": 3, "b": 2, "c": 1}, "z": {"a": 3, "b": 2, "c": 1}}
 
 
 def on_circle(degrees):

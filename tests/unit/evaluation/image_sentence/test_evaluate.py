@@ -138,20 +138,6 @@ def test_a_constant_encoder_scores_exactly_chance_and_all_its_queries_are_tied()
     assert value(results, "constant", "en", "image", "Success@10").chance == pytest.approx(10 / N)
 
 
-def test_captions_of_one_image_are_one_cluster_as_are_those_the_manifest_says() -> None:
-    rows = data.rows(N, {"en": 4})
-    per_image = run(Manifest.from_rows(rows), data.Captions("m", IMAGES, 1.0))
-    for row in rows:
-        row["cluster"] = int(row["id"][2:].split(".")[0]) // 3
-    per_scene = run(Manifest.from_rows(rows), data.Captions("m", IMAGES, 1.0))
-    assert len(set(per_image.per_query["cluster"].to_pylist())) == N
-    assert len(set(per_scene.per_query["cluster"].to_pylist())) == N // 3
-    for results in (per_image, per_scene):
-        table = results.per_query.to_pylist()
-        of_row = {row["query"]: row["cluster"] for row in table if row["source"] == "en"}
-        assert all(of_row[row["query"]] == row["cluster"] for row in table if row["source"] == "image")
-
-
 def test_a_system_is_evaluated_on_its_own_languages_only() -> None:
     manifest = data.manifest(N, {"en": 2, "de": 2})
     results = run(

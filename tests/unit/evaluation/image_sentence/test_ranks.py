@@ -135,11 +135,6 @@ def test_between_two_languages_is_symmetric_and_perfect_for_equal_vectors() -> N
     assert one < 600
 
 
-def test_dimensions_must_agree() -> None:
-    with pytest.raises(InputError, match="4 dimensions"):
-        rank_both_ways(np.ones((2, 4)), np.arange(2), np.ones((2, 3)), np.arange(2))
-
-
 def test_the_interval_of_an_encoder_to_which_nearly_all_are_equal_has_a_width() -> None:
     n = 5000
     texts, images = np.ones((n, 2), np.float32), np.ones((n, 2), np.float32)

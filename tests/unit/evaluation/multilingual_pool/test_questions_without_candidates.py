@@ -136,14 +136,6 @@ def test_own_language_first_leaves_out_questions_without_one(tmp_path):
         evaluated(write_pool(tmp_path / "q", asked=("th",)), policy="prefer-own")
 
 
-def test_candidates_of_one_language_are_refused_with_what_to_use(tmp_path):
-    with pytest.raises(
-        InputError,
-        match=r"all candidates are in 'en'.*data translate-pool .*use evaluate crosslingual-retrieval",
-    ):
-        evaluated(write_pool(tmp_path / "p", held=("en",)))
-
-
 @pytest.mark.parametrize("place", ["{lang}", "all"])
 def test_files_of_vectors_by_role(tmp_path, place):
     pool = write_pool(tmp_path / "p")

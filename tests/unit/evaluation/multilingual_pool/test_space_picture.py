@@ -127,9 +127,3 @@ def test_many_languages_have_a_picture_too(monkeypatch):
     monkeypatch.setattr(space_module, "MOST_LANGUAGES", 3)
     found = picture(pool.statistics(), ("en", "zh"))
     assert np.array_equal(found.x, plain.x) and found.explained == plain.explained
-
-
-@pytest.mark.parametrize("pair", [("en", "en"), ("en", "fr")])
-def test_other_pairs_are_refused(pair):
-    with pytest.raises(ValueError, match="expected two of the languages"):
-        picture(spaces.made().statistics(), pair)

@@ -15,15 +15,14 @@ from xlingual import multilingual_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.embed import PoolVectors
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError
 from xlingual.evaluation import ordered, rankings
-from xlingual.evaluation import trec as files
 from xlingual.evaluation.multilingual_pool import trec
 from xlingual.evaluation.multilingual_pool.rankings import ranking_of
-from xlingual.evaluation.multilingual_pool.trec import run_bytes, warn_of_size
+from xlingual.evaluation.multilingual_pool.trec import run_bytes
 from xlingual.evaluation.run import Options
 from xlingual.evaluation.trec import run_file, write_ranking
-from xlingual.ranking import Cosine, Offsets, UnitVectors
+from xlingual.ranking import Offsets
 
 LANGUAGES = ("en", "de", "zh-Hant")
 
@@ -150,31 +149,6 @@ def test_scores_are_integers_that_fall_to_one(tmp_path, depth):
         assert len({candidate for candidate, *_ in lines}) == count
 
 
-def test_a_cut_run_is_the_beginning_of_the_whole_one(tmp_path):
-    pool, questions, candidates, _ = random_case(np.random.default_rng(2), 6, 25)
-    candidates[5:15] = candidates[4]  # ties, also across the cut
-    for depth in (None, 7):
-        write_run(tmp_path / f"{depth}.run", pool, questions, candidates, tag="x", depth=depth)
-    whole, cut = read_run(tmp_path / "None.run"), read_run(tmp_path / "7.run")
-    for question, lines in cut.items():
-        assert [line[0] for line in lines] == [line[0] for line in whole[question][:7]]
-
-
-def test_ties_come_in_the_order_of_names_and_equal_rows_stay_apart(tmp_path):
-    rng = np.random.default_rng(3)
-    pool, questions, candidates, _ = random_case(rng, 4, 24)
-    candidates = np.repeat(candidates[:4], 6, axis=0)[rng.permutation(24)]
-    candidates[7] *= 3.0  # the same cosine from another row
-    questions[2] = 0.0  # ties with everything
-    write_run(tmp_path / "x.run", pool, questions, candidates, tag="x", depth=None)
-    exact = Cosine(UnitVectors(questions), UnitVectors(candidates))
-    names = trec.candidate_names(pool)
-    for i, lines in enumerate(read_run(tmp_path / "x.run").values()):
-        keys = exact.exact(np.full(24, i), np.arange(24))
-        expected = sorted(range(24), key=lambda c: (-keys[c], names[c]))
-        assert [line[0] for line in lines] == [names[c] for c in expected]
-
-
 def test_blocks_change_nothing(tmp_path, monkeypatch):
     pool, questions, candidates, _ = random_case(np.random.default_rng(4), 9, 30)
     candidates[3:9] = candidates[3]
@@ -258,21 +232,6 @@ def test_names_with_spaces_and_percent_signs_survive(tmp_path):
     assert {tag for lines in run.values() for *_, tag in lines} == {"an%20encoder/v%201%25"}
 
 
-def test_qrels_name_every_relevant_pair(tmp_path):
-    pool = make_pool(["a", "b", "a"], [("a",), ("b", "a"), (), ("a",)])
-    write_folder(tmp_path / "new", pool, np.eye(3), np.eye(4)[:, :3] + 1)
-    assert (tmp_path / "new" / "qrels.txt").read_text() == (
-        "en:q0 0 en:c0 1\nen:q0 0 de:c1 1\nen:q0 0 en:c3 1\nde:q1 0 de:c1 1\n"
-        "zh-Hant:q2 0 en:c0 1\nzh-Hant:q2 0 de:c1 1\nzh-Hant:q2 0 en:c3 1\n"
-    )
-
-
-def test_qrels_of_own_language_answers_only(tmp_path):
-    pool = make_pool(["a", "b", "a"], [("a",), ("b", "a"), (), ("a",)])
-    write_folder(tmp_path, pool, np.eye(3), np.eye(4)[:, :3] + 1, policy="prefer-own")
-    assert (tmp_path / "qrels.txt").read_text() == "en:q0 0 en:c0 1\nen:q0 0 en:c3 1\nde:q1 0 de:c1 1\n"
-
-
 def test_a_depth_of_nothing_is_refused_and_leaves_no_file(tmp_path):
     pool, *_ = random_case(np.random.default_rng(6), 4, 9)
     with pytest.raises(InputError, match="depth 0: expected a whole number"):
@@ -287,17 +246,6 @@ def test_the_size_of_a_run_is_known_beforehand(tmp_path, depth):
     size = (tmp_path / "x.run").stat().st_size
     estimate = run_bytes(pool, depth, "an-encoder")
     assert estimate == size if depth is None else abs(estimate / size - 1) < 0.05
-
-
-def test_large_runs_are_announced(monkeypatch):
-    pool, *_ = random_case(np.random.default_rng(5), 12, 140)
-    size = run_bytes(pool, None, "a")
-    monkeypatch.setattr(files, "GIB", 2 * size)
-    warn_of_size(pool, None, ["a", "b"])
-    with pytest.warns(
-        DataWarning, match="runs of 3 encoders will take about 1.5 GiB: a smaller --trec-depth"
-    ):
-        warn_of_size(pool, None, ["a", "b", "c"])
 
 
 def test_qrels_have_the_grades_of_the_pool(tmp_path):

@@ -30,21 +30,11 @@ def test_it_is_raised_where_it_is_asked_for():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_it_is_raised_at_the_end_where_nobody_asks():
-    with pytest.raises(KeyboardInterrupt):
-        work(press)
-
-
 def test_within_another_one_it_waits_for_the_outer_one():
     reached = []
     with pytest.raises(KeyboardInterrupt):
         work(lambda: work(press), lambda: reached.append("between"), None)
     assert reached == ["between"]
-
-
-def test_an_error_comes_before_an_interruption():
-    with pytest.raises(ZeroDivisionError):
-        work(press, lambda: 1 / 0)
 
 
 def test_who_insists_is_heard_at_once(monkeypatch):

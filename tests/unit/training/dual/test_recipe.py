@@ -136,25 +136,3 @@ def test_x_y_aligns_languages_and_x_x_mono_cannot(tmp_path):
         fitted = fit(recipe, options, tmp_path / regime, settings={})
         found[regime] = across(fitted.model, inputs, data)
     assert found["x-y"] > 0.9 > 0.5 > found["x-x-mono"]
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"regime": "xx"}, "Did you mean 'x-x'"),
-        ({"positive": "both"}, 'positive must be "inside" or "outside", found "both"'),
-        ({"false_negatives": "drop"}, 'must be "keep" or "mask"'),
-        ({"batch": 1}, "batch must be a whole number of at least 2"),
-        ({"sub_batch": 1}, "sub_batch must be a whole number of at least 2"),
-        ({"sub_batch": 300}, "more than the 256 pairs of a batch"),
-        ({"steps": 0}, "steps must be a whole number of at least 1"),
-        ({"scale": 0.0}, "scale must be a number above 0 and at most 100"),
-        ({"scale": float("nan")}, "scale must be a number above 0"),
-        ({"dropout": 1.0}, "dropout must be a number of at least 0 and at most 0.99"),
-        ({"ngrams": (5, 3)}, "ngrams must be two lengths"),
-        ({"ngrams": (3,)}, "ngrams must be two lengths"),
-    ],
-)
-def test_options_that_are_refused(change, words):
-    with pytest.raises(InputError, match=words):
-        DualOptions(**change)

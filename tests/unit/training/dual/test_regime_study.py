@@ -188,7 +188,6 @@ def test_other_questions_are_refused_and_equal_ones_are_said(done, parts, folder
             of_pool(whole), parts[1], tmp_path, trainings=plan, replicates=199, store=None
         )
     assert found.n_trainings == 1 and found.regimes[0].pool.sd_training is None
-    assert any("also trained on" in sentence for sentence in found.warnings)
 
 
 def test_a_base_that_stays_as_it_is(parts, tmp_path):

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.errors import InputError
 from xlingual.training.recipes.regimes import REGIMES, batches_of_epoch, make_regime
 
 made = run_path(str(Path(__file__).with_name("parallel_data.py")))
@@ -118,31 +117,3 @@ def test_how_long_a_pass_is():
     data = full(10, 3)
     lengths = {name: make_regime(name, data, 4, 0).batches_of_a_pass for name in REGIMES}
     assert lengths == {"en-en": 3, "x-x": 8, "x-x-mono": 9, "x-y": 8, "hybrid": 17}
-
-
-@pytest.mark.parametrize(
-    ("regime", "data", "words"),
-    [
-        ("x-y", full(4, 1), "regime x-y draws languages, and there is only en: choose more languages"),
-        ("hybrid", full(4, 1), "regime hybrid draws languages"),
-        ("x-y", parallel([[1, 0], [1, 0]], [[1, 0], [2, 0]]), "draws languages, and there is only en"),
-        ("x-y", full(1, 3), "a single question is not enough"),
-        ("x-x", full(1, 3), "a single question is not enough"),
-        ("x-x-mono", parallel([[1, 0], [0, 1]], [[1, 0], [0, 1]]), "two of one language are needed"),
-        ("x-x", parallel([[1, 0], [1, 0]], [[0, 1], [0, 1]]), "0 questions have an answer in their own"),
-        ("xy", full(4, 2), "Did you mean 'x-y'"),
-    ],
-)
-def test_data_that_a_regime_cannot_use_is_refused(regime, data, words):
-    with pytest.raises(InputError, match=words):
-        make_regime(regime, data, 4, 0)
-
-
-def test_other_refusals():
-    with pytest.raises(InputError, match="trains on 'sw', and there is only en, de: give one of these"):
-        make_regime("en-en", full(4, 2), 4, 0, english="sw")
-    with pytest.raises(InputError, match="batch must be 2 or more"):
-        make_regime("x-x", full(4, 2), 1, 0)
-    assert {*languages(full(4, 2), make_regime("en-en", full(4, 2), 4, 0, english="de").batch(0))[0]} == {
-        "de"
-    }

@@ -111,8 +111,3 @@ def test_zero_vectors_and_equal_answers_give_finite_gradients():
         found.value.backward()
         assert found.right == 0  # ties are not ranked first
         assert torch.isfinite(questions.grad).all() and torch.isfinite(answers.grad).all()
-
-
-def test_an_unknown_place_of_the_positive_is_refused():
-    with pytest.raises(ValueError, match="positive must be one of inside, outside"):
-        softmax_loss(torch.ones(2, 2), torch.ones(2, 2), 1.0, positive="both")
