@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from xlingual.workflows.compress import compress
     from xlingual.workflows.leaderboard import leaderboard
     from xlingual.workflows.mlmme_study import run_mlmme_study
+    from xlingual.workflows.nearest import nearest
     from xlingual.workflows.pivoting import pivot_pairs, train_pivot
     from xlingual.workflows.regime_study import run_regime_study
     from xlingual.workflows.repairing import repair_encoder
@@ -90,6 +91,7 @@ _HOMES = {
     "inspect_results": "inspection.inspect",
     "leaderboard": "workflows.leaderboard",
     "multilingual_pool": "evaluation.multilingual_pool",
+    "nearest": "workflows.nearest",
     "new_study": "workflows.study",
     "parse_measure": "measures",
     "pivot_pairs": "workflows.pivoting",
@@ -144,6 +146,7 @@ __all__ = [
     "inspect_results",
     "leaderboard",
     "multilingual_pool",
+    "nearest",
     "new_study",
     "parse_measure",
     "pivot_pairs",

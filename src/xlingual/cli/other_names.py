@@ -88,7 +88,7 @@ _OTHER_COMMANDS = {
     "leaderboard": ("board", "ranking", "scoreboard"),
     "encoders": ("list", "models"),
     "store": ("cache",),
-    "study": ("annotate", "serve"),
+    "study": ("annotate",),
     "--help": ("help",),
     "--version": ("version",),
 }

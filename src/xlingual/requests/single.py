@@ -1,4 +1,4 @@
-"""Requests of commands of one word: `embed`, `encoders`, `demo`, `report` and `export`."""
+"""Requests of commands of one word: `embed`, `encoders`, `demo`, `report`, `export` and `nearest`."""
 
 from __future__ import annotations
 
