@@ -15,9 +15,9 @@ from xlingual.cli.main import xlingual
 FOLDER = "reference/commands"
 # the verbs in the order of a user's work; a verb that is in no group is an error
 GROUPS = {
-    "Evaluate": "demo data embed store encoders evaluate validate inspect nearest report init run",
-    "Decide": "compare gate plan history leaderboard study verify export",
-    "Improve": "repair compress train model casestudy rerank",
+    "Evaluate": "demo data embed store encoders evaluate validate inspect nearest report run",
+    "Decide": "compare gate plan history leaderboard study verify",
+    "Improve": "repair compress train casestudy rerank",
 }
 
 

@@ -1,4 +1,4 @@
-"""Pages of what files hold: results of each kind, and suites, made of their JSON Schemas."""
+"""Pages of what files of results hold, made of their JSON Schemas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from website.markdown import block, cell, code, page, table
 from xlingual.results.schemas import KINDS, schema_of
-from xlingual.workflows.suites.schema import suite_schema
 
 Schema = Mapping[str, Any]
 
@@ -23,7 +22,6 @@ def pages() -> dict[str, str]:
     return {
         "reference/schemas.md": page("Schemas of results", said, table(["Kind", "What it is"], rows)),
         **files,
-        "reference/suite-keys.md": _page("Keys of a suite", suite_schema()),
     }
 
 

@@ -14,15 +14,12 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "st": ("sentence-transformers>=3", _TRANSFORMERS, _TORCH),
     "hf": (_TRANSFORMERS, _TOKENIZERS, "sentencepiece>=0.2", _TORCH),
     "onnx": ("onnxruntime>=1.18", _TOKENIZERS),
-    "export": ("onnx>=1.16",),
     "api": ("httpx>=0.27",),
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
     "ray": ("ray>=2.40", "fsspec>=2024.6"),
     "remote": ("fsspec>=2024.6",),
     "bm25": ("bm25s>=0.2", "pystemmer>=2.2"),
     "segment": ("sentencex>=1.0",),
-    "excel": ("openpyxl>=3.1",),
-    "track": ("tensorboard>=2.14",),
 }
 _MODULES = {
     "pystemmer": "Stemmer",

@@ -90,8 +90,7 @@ HELP = (
     "rerank --help",
     "rerank tune --help",
     "rerank score --help",
-    "model show --help",
-    "model export --help",
+    "train export --help",
     "study sheets --help",
 )
 

@@ -1,8 +1,7 @@
-"""`xlingual data import` and `data from`: what they print and write, and that the result is used as it is."""
+"""`xlingual data from`: what they print and write, and that the result is used as it is."""
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from runpy import run_path
@@ -24,39 +23,6 @@ WORDS = ("red", "blue", "green", "black", "white", "small", "big", "old", "new",
 def paint(path: str, n: int) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", (8, 8), (20 * n % 256, 60 * n % 256, 90)).save(path)
-
-
-def export() -> None:
-    rows = [["SKU", "Title EN", "Title DE", "Images"]]
-    for n, word in enumerate(WORDS):
-        rows.append([str(n), f"<b>{word}</b> shoe &amp; hat", f"{word} Schuh", f"i{n}.png|x.png"])
-        paint(f"shop/i{n}.png", n)
-    with Path("shop/export.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=";").writerows(rows)
-
-
-def test_an_export_becomes_a_manifest_that_is_checked_and_evaluated(xlingual: Any) -> None:
-    export()
-    made = xlingual("data", "import", "shop/export.csv", "--out", "shop/m.parquet", "--separator", ";")
-    assert made.code == 0, made.err
-    assert made.err == "wrote shop/m.parquet\nwrote shop/m.changes.csv\n"
-    checked = xlingual("data", "check", "shop/m.parquet", "--json")
-    content = json.loads(checked.out)
-    assert checked.code == 0 and content["n_texts"] == 24 and content["n_items_multilingual"] == 12
-    assert {found["kind"] for found in content["findings"]} <= {"small pairs"}
-    assert content["pictures"]["missing"] == []
-    again = xlingual("data", "import", "shop/export.csv", "--out", "shop/m.parquet")
-    refused(again, "shop/m.parquet is there already", "--force")
-    options = ("--text-encoder", "chargram", "--image-encoder", "pixels", "--measure", "R@2", "--quiet")
-    assert xlingual("evaluate", "bkr", "shop/m.parquet", *options).code == 0
-
-
-def test_import_prints_its_counts_as_json(xlingual: Any) -> None:
-    export()
-    made = xlingual("data", "import", "shop/export.csv", "--out", "shop/m.parquet", "--json")
-    content = json.loads(made.out)
-    assert content["texts"] == {"en": 12, "de": 12} and content["columns"]["image"] == "Images"
-    assert content["changes"]["several images: the first is kept"] == 12
 
 
 def test_suites_of_pools_and_of_sentence_pairs_are_commands(xlingual: Any) -> None:

@@ -1,4 +1,4 @@
-"""`xlingual rerank features` end to end: similarities that tuning, applying and ablation then use."""
+"""`xlingual rerank features` end to end: similarities that tuning and applying then use."""
 
 from __future__ import annotations
 
@@ -59,9 +59,6 @@ def test_a_similarity_helps_from_end_to_end(run: Any, capsys: pytest.CaptureFixt
     sources = Path("src").read_text().splitlines()
     chosen = right(Path("best").read_text().splitlines(), sources)
     assert chosen > right(before.hypotheses, [sources[sentence] for sentence in before.sentence]) + 0.05
-    ablate = ("rerank", "ablate", "b.nbest", "--references", "src", "--epochs", "3", "--folds", "3")
-    assert run(*ablate, "--without", "letters") == 0
-    assert "without letters" in capsys.readouterr().out
 
 
 def test_images_several_encoders_and_no_source(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,12 +82,3 @@ def test_refusals(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
 
     refused("--text-encoder", "lsa:?fit=m.jsonl", "--source", "src")
     Path("src").write_text("one\n")
-
-
-def test_generate_refuses_in_one_line(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("transformers")
-    make = ("rerank", "generate", "src", "--out", "c.nbest")
-    assert run(*make, "--model", "hf:/no/such/folder") == 2
-    assert run(*make, "--model", "hf:x", "--n", "4", "--beams", "2") == 2
-    assert "--beams 2" in capsys.readouterr().err
-    assert not Path("c.nbest").exists()

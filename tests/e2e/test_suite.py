@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import shutil
 import signal
 import time
-import tomllib
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,14 +15,12 @@ from subprocess import DEVNULL
 from types import SimpleNamespace
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from xlingual.results import Results
 from xlingual.results.suite import Suite
-from xlingual.workflows.suites.schema import suite_schema
 
 refused = SimpleNamespace(**run_path(str(Path(__file__).with_name("refusals.py")))).refused
 
@@ -71,7 +67,7 @@ def found(folder: Path) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for path in sorted(folder.rglob("*.json")):
         content = json.loads(path.read_text(encoding="utf-8"))
-        for name in ("run", "timings", "costs", "files", "seconds", "diagnostics"):
+        for name in ("run", "timings", "costs", "files", "diagnostics"):
             content.pop(name, None)
         out[path.relative_to(folder).as_posix()] = content
     for path in sorted(folder.rglob("per_query.parquet")):
@@ -196,36 +192,19 @@ def test_the_command_line_wins_over_the_file(suite: Any, work: Path) -> None:
 
 def test_a_dry_run_says_why_and_writes_nothing(suite: Any) -> None:
     before = sorted(Path().rglob("*"))
-    suite(SUITE, "--dry-run")
+    planned = suite(SUITE, "--dry-run")
+    assert planned.code == 0 and "2 of 2 steps would be computed" in planned.out
     assert sorted(Path().rglob("*")) == [*before, Path("suite.toml")] or set(Path().rglob("*")) - set(
         before
     ) == {Path("suite.toml")}
     assert suite(SUITE).code == 0
-    assert "Nothing changed" in suite(SUITE, "--dry-run").out
-
-
-def test_a_dry_run_counts_texts_that_the_store_lacks_once(suite: Any, work: Path) -> None:
-    Path("own.py").write_text(
-        "import numpy as np\n"
-        "def own(texts):\n"
-        "    return np.array([[len(t), t.count('e') + 1.0] for t in texts], np.float32)\n"
-    )
-    text = SUITE.replace('bad = "v/bad.{lang}.npy"', 'own = "python:own.py:own?revision=1"')
-    text = text.replace("threads = 1", 'threads = 1\nstore = "store"')
-    planned = suite(text, "--dry-run")
-    assert planned.code == 0, planned.err
-    rows = {line.split()[0]: line for line in planned.out.splitlines() if line.strip().startswith("scenes/")}
-    first, second = (rows[name].split()[2:] for name in STEPS)
-    assert int(first[0]) > 0 and int(second[0]) == 0  # what the first one encodes, the second one finds
-    assert not Path("store").exists()
-    assert suite(text).code == 0
-    again = suite(text.replace("= 50", "= 40"), "--dry-run").out
-    row = next(line for line in again.splitlines() if line.strip().startswith("scenes/xlr"))
-    assert int(row.split()[2]) < int(first[0])  # samples take part of the texts
+    assert suite(SUITE, "--dry-run").out.startswith("scenes/bkr: kept\nscenes/xlr: kept\n0 of 2 steps")
+    changed = suite(SUITE.replace("= 50", "= 40"), "--dry-run").out
+    assert "scenes/xlr: sample-size changed" in changed and "1 of 2 steps" in changed
 
 
 BROKEN = {
-    "[dat.x]\nmanifest = 's'\n[tasks.bkr]": ["unknown key 'dat'", "Did you mean 'data'?"],
+    "[dat.x]\nmanifest = 's'\n[tasks.bkr]": ["'dat' is not known", "Did you mean 'data'?"],
     "[data.x]\nmanifst = 's'\n[tasks.bkr]": ["[data.x] names no data", "manifest"],
     "[data.x]\nmanifest = 's'\npears = 'en-de'\n[tasks.bkr]": [
         "[data.x]",
@@ -241,8 +220,8 @@ BROKEN = {
     "[options]\nthread = 1\n[data.x]\nmanifest = 's'\n[tasks.bkr]": ["[options]", "Did you mean 'threads'?"],
     "[data.'a/b']\nmanifest = 's'\n[tasks.bkr]": ["is to be a folder"],
     "[data.x]\nmanifest = 's'\n[tasks.xlr]": ["text_encoders or runs", "name one system at least"],
-    "tasks = 7\n[data.x]\nmanifest = 's'": ["tasks must be a list of texts"],
-    "[encoders]\na = 1\n[data.x]\nmanifest = 's'\n[tasks.xlr]": ["a = 1"],
+    "tasks = 7\n[data.x]\nmanifest = 's'": ["tasks must be", "found 7"],
+    "[encoders]\na = 1\n[data.x]\nmanifest = 's'\n[tasks.xlr]": ["encoders.a must be text, found 1"],
 }
 
 
@@ -296,65 +275,7 @@ def test_missing_data_are_named_before_anything_is_computed(suite: Any) -> None:
     text = SUITE + "[data.more]\nmanifest = 'more.csv'\ntasks = ['xlr']\n"
     refused(suite(text), "[data.more]: manifest more.csv: no such file or folder")
     assert not Path("kept").exists()
-    planned = suite(text, "--dry-run")
-    assert "more.csv" in planned.out
-    suite(SUITE.replace("v/bad.{lang}.npy", "chargrm"), "--dry-run")
-
-
-def test_a_dry_run_estimates_every_step(suite: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xlingual.workflows.suites import times
-    from xlingual.workflows.suites.estimate import Estimator
-    from xlingual.workflows.suites.reading import read_suite
-
-    text = (SUITE + GATE.format(candidate="good", baseline="bad")).replace(
-        "bad = ", 'chargram = "chargram"\nbad = '
-    )
-    read = read_suite(tomllib.loads(text), "suite.toml")
-    found = {}
-    for pace in (1.0, 3.0):
-        monkeypatch.setattr(times, "pace", lambda pace=pace: pace)
-        estimator = Estimator(read)
-        found[pace] = [estimator.start(), *(estimator.of(step).seconds for step in read.steps)]
-    assert min(found[1.0]) > 0.3 and found[3.0] == pytest.approx([3.0 * one for one in found[1.0]])
-    monkeypatch.setattr(times, "pace", lambda: 1.0)
-    said = suite(text, "--dry-run").out
-    assert "in about" in said and said.count("≈") == 4  # three steps, and the legend
-    assert suite(text, "--only", "bkr").code == 0
-    row = next(
-        line
-        for line in suite(text + "\n", "--set", "seed=3", "--dry-run").out.splitlines()
-        if "/bkr " in line
-    )
-    assert "again" in row and "≈" not in row  # the time of its last run
-
-
-def test_what_init_writes_can_be_run(xlingual: Any, work: Path) -> None:
-    encoders = ("--text-encoder", "good=v/good.{lang}.npy", "--text-encoder", "v/bad.{lang}.npy")
-    gate = ("--candidate", "good", "--baseline", "bad")
-    done = xlingual("init", "s", *encoders, "--image-encoder", "img.npy", *gate, "--out", "new/one.toml")
-    assert done.code == 0 and done.out == "", done.err
-    content = tomllib.loads(Path("new/one.toml").read_text(encoding="utf-8"))
-    jsonschema.validate(content, suite_schema())
-    assert list(content["tasks"]) == ["bkr", "xlr"] and content["encoders"]["bad"] == "../v/bad.{lang}.npy"
-    ran = xlingual("run", "new/one.toml", "--set", "pairs=en-de", "--set", "threads=1")
-    assert ran.code == 0, ran.err
-    assert (work / "new/results/index.html").is_file()
-    refused(xlingual("init", "s", "--out", "new/one.toml"), "is there already", "--force")
-    refused(xlingual("init", "s", "--task", "lareqaa", "--out", "x.toml"), "Did you mean 'lareqa'?")
-    refused(xlingual("init", "--out", "x.toml"), "DATA is missing")
-    refused(xlingual("init", "nothing.csv", "--out", "x.toml"), "nothing.csv")
-    assert not Path("x.toml").exists()
-
-
-def test_the_schema_knows_the_example_and_refuses_what_a_run_refuses(xlingual: Any, work: Path) -> None:
-    schema = json.loads(xlingual("run", "--schema", "suite").out)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    example = Path(__file__).parents[2] / "examples" / "suite.toml"
-    jsonschema.validate(tomllib.loads(example.read_text(encoding="utf-8")), schema)
-    jsonschema.validate(tomllib.loads(SUITE), schema)
-    validator = jsonschema.Draft202012Validator(schema)
-    for text in list(BROKEN)[:3]:
-        assert not validator.is_valid(tomllib.loads(text)), text
+    refused(suite(text, "--dry-run"), "[data.more]: manifest more.csv: no such file or folder")
 
 
 def test_ctrl_c_keeps_what_is_done(suite: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,14 +329,8 @@ def test_the_example_runs_from_a_clone_to_its_page(xlingual: Any, real_data: Pat
     shutil.copytree(examples, work / "project" / "examples")
     (work / "shared").mkdir()
     (work / "shared" / "data").symlink_to(real_data.resolve())
-    planned = xlingual("run", "project/examples/suite.toml", "--dry-run").out
-    begun = time.monotonic()
     done = xlingual("run", "project/examples/suite.toml")
-    took = time.monotonic() - begun
     assert done.code == 0, done.err
-    words = re.search("in about (?:([0-9]+) min )?([0-9.]+) s ", planned)
-    assert words is not None, planned
-    assert 1 / 4 < (60 * int(words[1] or 0) + float(words[2])) / took < 4, (words[0], took)
     out = work / "project" / "out" / "suite"
     read = Suite.read(out)
     assert [(one.data, one.task) for one in read.evaluations] == [

@@ -145,7 +145,6 @@ def test_recipes_of_one_language(xlingual: Any) -> None:
         (("--precision", "float16"), "float16 needs cuda"),
         (("--image-encoder", "bad.npy"), "bad.npy has 7 lines"),
         (("--image-encoder", "nan.npy"), "hold NaN"),
-        (("--log-to", "paper"), "sink 'paper' is unknown"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_no_model(xlingual: Any, more: tuple[str, ...], said: str) -> None:

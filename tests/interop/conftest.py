@@ -36,4 +36,3 @@ def _offline(monkeypatch):
     """Let no library look for a hub or a server."""
     for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE"):
         monkeypatch.setenv(name, "1")
-    monkeypatch.setenv("WANDB_MODE", "offline")

@@ -48,7 +48,6 @@ def files(copied, tmp_path, monkeypatch):
     retrieval_folder(tmp_path / "beir")
     monkeypatch.chdir(tmp_path)
     scenes(tmp_path)
-    (tmp_path / "export.csv").write_bytes((tmp_path / "products.csv").read_bytes())
     corpus(tmp_path / "FOLDER")
     on_the_net(monkeypatch)
     for name, spec in (("new", "chargram"), ("old", "random")):
@@ -197,7 +196,7 @@ def check_files(page, folder, service):
         assert table.name == "Backretrieval_evaluation_shop_results.csv"
     elif page == "other-libraries":
         assert {body["input_type"] for body in service.sent} == {"search_query", "search_document"}
-        assert all((folder / name).exists() for name in ("clean.parquet", "xm3600.parquet", "deployed"))
+        assert all((folder / name).exists() for name in ("xm3600.parquet", "deployed"))
 
 
 def test_numbers_of_both_libraries_stand_side_by_side_and_are_equal():

@@ -20,8 +20,8 @@ from xlingual import (  # noqa: E402
     write_scenes,
 )
 from xlingual.data.pools.mix import mix_pool  # noqa: E402
+from xlingual.integrations.exports import mteb_results, write_mteb_results  # noqa: E402
 from xlingual.integrations.mteb import mteb_task  # noqa: E402
-from xlingual.integrations.mteb_results import mteb_results, write_mteb_results  # noqa: E402
 
 
 class Plain:

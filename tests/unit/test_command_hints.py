@@ -1,37 +1,26 @@
 """What the command line does for a newcomer: names of other programs, completion, one table of exit codes."""
 
-import click
 import pytest
 
 from xlingual.cli import exit_codes, gate, main
-from xlingual.cli.other_names import COMMANDS, DATA, OF_SPECS, OTHER_NAMES
 
 
-def test_commands_that_are_named_are_there_and_the_words_are_none():
-    assert not set(COMMANDS) & set(main._VERBS)
-    for name in {name for name in COMMANDS.values() if not name.startswith("--")}:
-        found, context = main.xlingual, click.Context(main.xlingual)
-        for part in name.split():
-            found = found.get_command(context, part)
-        assert found is not None, name
+def said(capsys, *arguments):
+    assert main.run(list(arguments)) == exit_codes.BAD
+    return capsys.readouterr().err
 
 
-def test_the_table_names_options_that_there_are():
-    context = click.Context(main.xlingual)
-    known = set()
-    for verb, words in (
-        ("evaluate", ("backretrieval", "image-sentence")),
-        ("train", ("triplet",)),
-        ("study", ("new",)),
-    ):
-        group = main.xlingual.get_command(context, verb)
-        for word in words:
-            known |= {name for one in group.get_command(context, word).params for name in one.opts}
-    for verb in ("compare", "gate"):
-        known |= {name for one in main.xlingual.get_command(context, verb).params for name in one.opts}
-    for names in OTHER_NAMES.values():
-        assert known.intersection(names)
-    assert not (set(OTHER_NAMES) & DATA) and not (set(OTHER_NAMES) & set(OF_SPECS))
+@pytest.mark.parametrize(
+    ("command", "name", "meant"),
+    [
+        ("evaluate bkr", "--model", "--text-encoder"),
+        ("evaluate bkr", "--output_dir", "--out"),
+        ("train triplet", "--learning-rate", "--rate"),
+        ("evaluate bkr", "-j", "--threads"),
+    ],
+)
+def test_the_option_that_is_meant_is_named(capsys, command, name, meant):
+    assert meant in said(capsys, *command.split(), name, "x")
 
 
 def test_the_version_has_a_short_option(capsys):

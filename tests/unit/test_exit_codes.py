@@ -80,7 +80,7 @@ COMMANDS = [
     ["study", "analyse", "{there}"],
     ["study", "export", "{there}", "--out", "r.csv"],
     ["rerank", "score", "{there}", "--references", "{there}"],
-    ["model", "show", "{there}"],
+    ["train", "export", "{there}", "--to", "safetensors", "--out", "x"],
     ["store", "export", "{there}", "x", "--out", "y"],
 ]
 

@@ -1,4 +1,4 @@
-"""`xlingual data`: check and import manifests, read public corpora, make pools and built-in data."""
+"""`xlingual data`: check manifests, read public corpora, make pools and built-in data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.corpora import from_
 from xlingual.cli.from_request import command
-from xlingual.cli.imports import import_
 from xlingual.cli.opening import columns, store_of
 from xlingual.cli.pivot import pivot_pairs
 from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
@@ -36,7 +35,7 @@ _MOST_PAIRS = 6  # language pairs that are shown
 
 @click.group()
 def data() -> None:
-    """Check or import a manifest, read public corpora, make pools and built-in data."""
+    """Check a manifest, read public corpora, make pools and built-in data."""
 
 
 @command(ScenesRequest, short_help="Make images with texts in several languages.")
@@ -106,7 +105,6 @@ def check(request: CheckRequest) -> int:
 
 
 for made in (
-    import_,
     from_,
     describe,
     sample,

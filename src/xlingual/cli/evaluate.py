@@ -25,7 +25,6 @@ from xlingual.cli.wording import in_options
 from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.evaluating import MultilingualPoolRequest
-from xlingual.requests.shared import EvaluationOutput, Output
 from xlingual.tasks import TASKS, Task, full_name, load
 
 if TYPE_CHECKING:
@@ -67,11 +66,9 @@ def _answered(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of 
         pools = pool_requests(request)
         if len(pools) > 1:
             depth = _trec_depth(request)
-            found = evaluate_pools(
+            evaluate_pools(
                 request, pools, lambda one, pool: _evaluated(task, one, {"trec_depth": depth}, pool)
             )
-            for name, results in found.items():
-                _log(results, request, name)
             return
         (request,) = pools.values()
     more: dict[str, Any] = {"trec_depth": _trec_depth(request)} if hasattr(request, "trec") else {}
@@ -83,19 +80,8 @@ def _answered(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of 
     write_and_show(results, request.output)
     emphasis = emphasis_of(request) if request.output.report else None
     say_written(results, request.output, emphasis=emphasis)
-    _log(results, request)
     if getattr(request, "trec", None) is not None:
         screen.wrote_runs(request.trec, quiet=request.output.quiet)
-
-
-def _log(results: Results, request: Any, name: str = "") -> None:  # noqa: ANN401  (a request)
-    """Log the numbers of results, with --log-to."""
-    if sinks := _sinks(request.output):
-        from xlingual.integrations.tracking import log_results
-
-        with screen.warnings_as_lines():
-            said = log_results(results, sinks, name=name)
-        screen.logged(said, quiet=request.output.quiet)
 
 
 def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool or files)
@@ -126,10 +112,6 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
     function, output = load(task.evaluation), request.output
     parameters = list(signature(function).parameters)
     check_output(output.out, output.report, task.name)
-    if sinks := _sinks(output):
-        from xlingual.integrations.tracking import check_sinks
-
-        check_sinks(sinks)
     store = store_of(request.keeping)
     given = keywords(request, function) | more
     given.pop("qrels", None)  # the data are read with it
@@ -144,8 +126,3 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
         found: Results = function(**given, progress=progress)
         found.warnings = list(map(in_options, found.warnings))
         return signed(found, request)
-
-
-def _sinks(output: Output) -> tuple[str, ...]:
-    """Return the trackers that are given; a task of one's own may have none."""
-    return output.log_to if isinstance(output, EvaluationOutput) else ()

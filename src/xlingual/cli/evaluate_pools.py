@@ -58,8 +58,8 @@ def evaluate_pools(
     request: MultilingualPoolRequest,
     pools: Mapping[str, MultilingualPoolRequest],
     evaluated: Callable[[MultilingualPoolRequest, MultilingualPool], Results],
-) -> dict[str, Results]:
-    """Evaluate each pool, write its results as soon as they are there, show all of them and return them."""
+) -> None:
+    """Evaluate each pool, write its results as soon as they are there, and show all of them."""
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.report import page_of, write_report
 
@@ -91,7 +91,6 @@ def evaluate_pools(
     if output.report and output.out is not None:
         write_report(results, output.out / "report.html")
         screen.wrote(output.out / "report.html", quiet=output.quiet)
-    return found
 
 
 def _refuse_equal(data: Mapping[str, MultilingualPool]) -> None:

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 from msgspec import inspect as types
 
-from xlingual.cli.other_names import instead, option_meant
+from xlingual.cli.other_names import option_meant
 from xlingual.cli.wording import in_options
 from xlingual.errors import InputError, XlingualError
 from xlingual.requests import Record, Request, checked, leaves, made, values
@@ -109,9 +109,6 @@ class RequestCommand(click.Command):
             if meant := option_meant(error.option_name, options):
                 said = f"No such option {error.option_name!r}. Did you mean {meant!r}?"
                 raise click.UsageError(said, ctx) from None
-            arguments = [one.human_readable_name for one in self.params if isinstance(one, click.Argument)]
-            if what := instead(error.option_name, options, arguments):
-                raise click.UsageError(f"No such option {error.option_name!r}: {what}", ctx) from None
             raise
 
     def _refuse_repeated(self, ctx: click.Context, args: Sequence[str]) -> None:

@@ -11,8 +11,8 @@ from xlingual.requests.comparing import LeaderboardRequest
 def leaderboard(request: LeaderboardRequest) -> None:
     """Make one page of many encoders, data sets and tasks: which encoders are best on which, with ties.
 
-    RESULTS are folders that `xlingual evaluate … --out DIR` wrote, folders that hold such folders, or folders
-    of results of MTEB. A column holds only numbers of the same data, samples and other conditions.
+    RESULTS are folders that `xlingual evaluate … --out DIR` wrote, or folders that hold such folders. A
+    column holds only numbers of the same data, samples and other conditions.
     """
     from xlingual.workflows.leaderboard import leaderboard as run
 

@@ -18,21 +18,19 @@ import click
 
 from xlingual.cli import interruption
 from xlingual.cli.exit_codes import BAD, IN_SHORT, PIPE
-from xlingual.cli.other_names import command_meant
 from xlingual.errors import XlingualError, did_you_mean, why
 from xlingual.visible import visible_line
 
 # verb, which is the name of its module and of the command there → one line of help
 _VERBS = {
     "demo": "Make built-in data, evaluate encoders of rising quality, write a report.",
-    "data": "Check or import a manifest, read public corpora, make pools and built-in data.",
+    "data": "Check a manifest, read public corpora, make pools and built-in data.",
     "embed": "Compute vectors of texts and images once, and write them to files.",
     "store": "List, verify, clean up and export the stored vectors.",
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
     "compress": "Measure what smaller vectors lose in each language pair, and name the smallest safe form.",
-    "train": "Train embeddings on your own texts and images.",
+    "train": "Train embeddings on your own texts and images, and export them.",
     "repair": "Fit a map that brings the languages of an encoder together, and test it on other data.",
-    "model": "Show a model that xlingual trained, or export it to other programs.",
     "casestudy": "Run the case studies of the papers: Triplet without parallel texts, MLMME, LAReQA.",
     "validate": "Compare a measure that needs no translations with true cross-lingual retrieval.",
     "inspect": "Show where encoders fail and why: slices of texts, kinds of error, hubs.",
@@ -44,12 +42,10 @@ _VERBS = {
     "rerank": "Re-rank n-best lists of translations: tune, apply and score weights.",
     "study": "Run a blind study in which people rate the texts that systems retrieve.",
     "encoders": "List the kinds of encoders and the packages that they need.",
-    "init": "Write a suite for `xlingual run`: data, encoders and tasks in one TOML file.",
     "run": "Run a suite or the commands of a TOML file; a suite computes only what changed.",
     "verify": "Compute a result again from its record, and compare every digit.",
     "report": "Make one HTML report from folders of results.",
     "leaderboard": "Make one page of many encoders, data sets and tasks: ranks, ties, costs.",
-    "export": "Export results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",
 }
 
 
@@ -101,9 +97,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb; name the nearest one where there is none."""
         if args and args[0] not in _VERBS and not args[0].startswith("-"):
-            meant = command_meant(args[0])
-            near = f" Did you mean 'xlingual {meant}'?" if meant else did_you_mean(args[0], _VERBS)
-            raise click.UsageError(f"No such command {args[0]!r}.{near}", ctx)
+            raise click.UsageError(f"No such command {args[0]!r}.{did_you_mean(args[0], _VERBS)}", ctx)
         return super().resolve_command(ctx, args)
 
 

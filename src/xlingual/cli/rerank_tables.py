@@ -1,19 +1,16 @@
-"""Pages of weights, scores and ablations: tables of numbers under a verdict."""
+"""Pages of weights and scores: tables of numbers under a verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xlingual.report import numbers, side_by_side
+from xlingual.report import numbers
 from xlingual.report.blocks import Block, Page, Prose
-from xlingual.report.table import Cell, Column, Row, Table
+from xlingual.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
-    from xlingual.nbest.ablation import Ablation, BleuDifference
     from xlingual.nbest.score import Scores, SystemScore
     from xlingual.nbest.weights import Spread, Weights
-    from xlingual.results.runs import Compared
 
 CHANCE = 0.05  # p-values below it are called significant
 _TUNINGS = 5  # whose weights are shown
@@ -24,7 +21,7 @@ def weights_page(found: Weights) -> Page:
     """Return the page of a tuning: BLEU between its bounds, and the weights of each run."""
     bounds, tunings = found.bounds, found.tunings[:_TUNINGS]
     n, validated = found.bleu.n, found.cross_validated
-    how = f"{found.algorithm}, " + (f"mean of {n} tunings ± sd" if n > 1 else "one tuning")
+    how = "mira, " + (f"mean of {n} tunings ± sd" if n > 1 else "one tuning")
     rows = [
         ("decoder's choice", Cell.of(bounds.decoder, digits=2)),
         (how, _spread(found.bleu)),
@@ -50,10 +47,7 @@ def weights_page(found: Weights) -> Page:
 
 def scores_page(found: Scores) -> Page:
     """Return the systems with their measures, intervals and p-values, and the signatures."""
-    blocks: list[Block] = []
-    if found.side_by_side:
-        blocks.append(side_by_side.table("Systems side by side", found.side_by_side))
-    blocks += [_measure(found, one) for one in found.signatures]
+    blocks: list[Block] = [_measure(found, one) for one in found.signatures]
     blocks += [Prose(f"{name}: {one}", whole=True, where="both") for name, one in found.signatures.items()]
     blocks += [Prose(note, where="both") for note in found.notes]
     return Page.of("scores", "scores", blocks, _gain(found))
@@ -77,28 +71,6 @@ def _measure(found: Scores, measure: str) -> Table:
     return Table.of_texts(f"{measure}{better}", heads, rows, where="both")
 
 
-def ablation_page(found: Ablation) -> Page:
-    """Return BLEU without each set of features, and what having them gains."""
-    rows = [Row((Cell("all"), _spread(found.bleu), Cell(), Cell()), tone="leader")]
-    for row in found.rows:
-        name, p = Cell(f"without {grouped(row.without)}"), Cell.by(numbers.p_value, row.gain.p)
-        rows.append(Row((name, _spread(row.bleu), _scored(row.gain), p)))
-    columns = (
-        Column("features", "name", data=True),
-        Column("BLEU", interval="± sd"),
-        Column("gain of having them", interval=_CI),
-        Column("p"),
-    )
-    title = f"BLEU on {found.n_lists:,} lists, {found.judged}"
-    bounds = found.bounds
-    sentence = (
-        f"Bounds: decoder's choice {bounds.decoder:.2f}, oracle {bounds.oracle:.2f}, anti-oracle "
-        f"{bounds.anti_oracle:.2f}, random choice {_spread(bounds.random).plain}."
-    )
-    table = Table(title, columns, tuple(rows), where="both")
-    return Page.of("ablation", "ablation", [table, Prose(sentence, where="both")], _of_features(found))
-
-
 def _points(value: float) -> str:
     """Return points of a measure, or a difference of them, with two decimals."""
     return numbers.number(value, digits=2)
@@ -110,7 +82,7 @@ def _spread(spread: Spread) -> Cell:
     return Cell(_points(spread.mean), after, value=spread.mean, spread=spread.sd)
 
 
-def _scored(score: SystemScore | BleuDifference) -> Cell:
+def _scored(score: SystemScore) -> Cell:
     return Cell.of(score.value, score.ci, digits=2)
 
 
@@ -130,8 +102,6 @@ def _gain(found: Scores) -> list[str]:
     """Return what systems gain in BLEU over their baseline, and whether that is significant."""
     own = [system for system in found.systems if system.kind == "system"]
     base = next((system for system in found.systems if system.kind == "baseline"), None)
-    if found.side_by_side and (base is None or (found.mean == {} and len(own) > 1)):
-        return [_beside(found.side_by_side)]
     if base is None or not own:
         return []
     bleu = {system.name: system.scores["BLEU"] for system in found.systems}
@@ -148,45 +118,3 @@ def _gain(found: Scores) -> list[str]:
         f"{len(own)} systems {changed} over {base.name} on average{room if gain > 0 else ''}: "
         f"{significant} of them significantly (p below {CHANCE:g})."
     ]
-
-
-def _beside(systems: Sequence[Compared]) -> str:
-    """Return what the system with the best BLEU gains over the first one, and whether that is real."""
-    first, *others = systems
-    best = max(others, key=lambda one: one.scores["BLEU"].value)
-    gain = best.scores["BLEU"].gain
-    if gain is None or gain.ci is None:
-        return f"{best.name} and {first.name} do not differ in BLEU."
-    much = numbers.signed(gain.value, gain.ci, digits=2)
-    among = f"Of {len(others)} systems, {best.name} has the best BLEU" if len(others) > 1 else best.name
-    verb = ": " if len(others) > 1 else " differs by "
-    real = "" if side_by_side.is_real(gain) else "not "
-    p = numbers.p_value(gain.p_adjusted)
-    return f"{among}{verb}{much} against {first.name}, {real}significant (p {p}, corrected)."
-
-
-def _of_features(found: Ablation) -> list[str]:
-    """Return which features help, in sentences; an interval that excludes zero shows it."""
-    kinds = (
-        ("Having them helps", [row for row in found.rows if row.gain.ci.low > 0]),
-        ("Having them harms", [row for row in found.rows if row.gain.ci.high < 0]),
-        ("Not significant", [row for row in found.rows if row.gain.ci.low <= 0 <= row.gain.ci.high]),
-    )
-    return [f"{what}: {'; '.join(grouped(row.without) for row in rows)}." for what, rows in kinds if rows]
-
-
-def grouped(names: Sequence[str]) -> str:
-    """Return the names of features with the values of one feature written once.
-
-    >>> grouped(["lm", "tm[0]", "tm[1]", "w"])
-    'lm, tm[0–1], w'
-    """
-    parts: dict[str, list[str]] = {}
-    for name in names:
-        label, bracket, place = name.partition("[")
-        parts.setdefault(label, []).extend([place.removesuffix("]")] if bracket else [])
-    written = []
-    for label, places in parts.items():
-        ends = [places[0], places[-1]] if len(places) > 1 else places
-        written.append(f"{label}[{'–'.join(ends)}]" if places else label)
-    return ", ".join(written)

@@ -27,18 +27,14 @@ def run(request: RunRequest) -> int:
     whose code is not 0.
     """
     from xlingual.workflows.suites.reading import is_suite
-    from xlingual.workflows.suites.schema import suite_schema
 
     if request.schema is not None:
-        asked = request.schema
-        screen.print_json(
-            suite_schema() if asked == "suite" else schema(named_command(asked, "--schema").kind)
-        )
+        screen.print_json(schema(named_command(request.schema, "--schema").kind))
         return 0
     if request.file is None:
         raise InputError(
-            "FILE is missing: name a TOML file (xlingual init writes one), or show a schema with --schema "
-            "COMMAND"
+            "FILE is missing: name a TOML file, such as a copy of examples/suite.toml, or show a schema with "
+            "--schema COMMAND"
         )
     content = read_toml(request.file)
     folder = request.file.absolute().parent

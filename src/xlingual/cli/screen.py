@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -203,9 +203,3 @@ def in_bytes(count: float) -> str:
             return f"{count:.0f} {unit}" if count >= 100 else f"{count:.3g} {unit}"
         count /= 1024
     return f"{count:.3g} {_UNITS[-1]}"
-
-
-def logged(sentences: Iterable[str], *, quiet: bool) -> None:
-    """Say what trackers received."""
-    for sentence in () if quiet else sentences:
-        say(sentence, err=True)

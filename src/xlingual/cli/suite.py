@@ -21,8 +21,7 @@ from xlingual.results.provenance import note_file, noting
 if TYPE_CHECKING:
     from xlingual.results import step as record
     from xlingual.results.suite import Suite as Found
-    from xlingual.workflows.suites.reading import Suite
-    from xlingual.workflows.suites.step import Step
+    from xlingual.workflows.suites.reading import Step, Suite
 
 PAGE = "index.html"
 
@@ -30,7 +29,6 @@ PAGE = "index.html"
 def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> int:
     """Run the steps of a suite that are not done, write its page and show it; return what the gates say."""
     from xlingual.cli.checks import check_folder, held
-    from xlingual.cli.dry_run import show_plan
     from xlingual.workflows.suites.reading import read_suite
 
     out = None if request.out is None else request.out.absolute()
@@ -40,9 +38,9 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
         suite = read_suite(content, str(request.file), out=out, over=over)
         chosen = suite.chosen(request.only)
         check_folder(suite.out)
-        if request.dry_run:
-            return show_plan(suite, chosen)
         _check_data(chosen)
+        if request.dry_run:
+            return _show_plan(chosen)
         hint = "finished steps are kept: the same command goes on from there"
         with interruption.explained(lambda: hint), held(suite.out, f"xlingual run {request.file}"):
             done = _compute(suite, chosen)
@@ -102,11 +100,27 @@ def _compute(suite: Suite, chosen: Sequence[Step]) -> list[Step]:
             answer(command_of(step.request), step.request)
         _report(step)
         took = time.monotonic() - begun
-        kept.finish(step, present, took)
+        kept.finish(step, present)
         screen.say(f"{head}: computed in {numbers.duration(took)}", err=True)
     others = [step for step in suite.steps if step not in chosen]
     up_to_date = [step for step in others if not kept.reasons(step, _read_quietly(step, images))]
     return [*chosen, *up_to_date]
+
+
+def _show_plan(chosen: Sequence[Step]) -> int:
+    """Print each step, and why it would be computed; nothing is encoded, and no model is loaded."""
+    from xlingual.workflows.suites import kept
+
+    images: dict[str, str] = {}
+    due: list[str] = []
+    for step in chosen:
+        why = kept.reasons(step, _read_quietly(step, images))
+        if not why and any(step.name.startswith(f"{name}/") for name in due):
+            why = ["its evaluation is computed again"]
+        due += [step.name] if why else []
+        screen.say(f"{step.name}: {'; '.join(why) or 'kept'}")
+    screen.say(f"{len(due)} of {len(chosen)} steps would be computed; nothing was computed or written")
+    return DONE
 
 
 def _read_quietly(step: Step, images: dict[str, str]) -> record.Step:

@@ -15,6 +15,7 @@ from xlingual.cli.opening import columns, read_manifest, store_of
 from xlingual.cli.pivot import pivot
 from xlingual.cli.training_outcome import dual_page, how_to_go_on, trained_page, uses
 from xlingual.errors import InputError
+from xlingual.requests.keeping import ExportModelRequest
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
 from xlingual.training.recipes.triplet_options import CONVENTIONS
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest, TripletXlRequest
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def train() -> None:
-    """Train embeddings on your own texts and images; the result is an encoder (model:DIR)."""
+    """Train embeddings on your own texts and images, or export them; a model is an encoder (model:DIR)."""
 
 
 train.add_command(pivot)
@@ -177,13 +178,39 @@ def dual_encoder(request: DualEncoderRequest) -> None:
     screen.show_page(dual_page(trained, lines), config, request.folder)
 
 
+@command(ExportModelRequest, train)
+def export(request: ExportModelRequest) -> None:
+    """Write a model for other programs.
+
+    sentence-transformers: a folder that gives the model's vectors of texts; of a Triplet, those of one field.
+    safetensors: the maps that repair chose, as a matrix and an offset for each language. The export is
+    checked: it is refused if its vectors differ from those of the model.
+    """
+    from xlingual.workflows.export import export_model
+
+    with screen.warnings_as_lines():
+        made = export_model(
+            request.folder,
+            request.to,
+            request.out,
+            base=request.base,
+            field=request.field,
+            language=request.language,
+            replace=request.force,
+        )
+    if not request.quiet:
+        screen.say(
+            f"Gives the model's vectors ({made.dim:,} dimensions); the largest difference found is "
+            f"{made.difference:.1g}."
+        )
+    screen.wrote(request.out, quiet=request.quiet)
+
+
 def _trained(request: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a request of `train`)
     """Run a training with the arguments that all trainings share, and return its result."""
-    from xlingual.training.trackers import parse_sink
-
     folder = request.folder
     check_folder(folder.out)
-    store, sinks = store_of(request.keeping), list(map(parse_sink, folder.log_to))
+    store = store_of(request.keeping)
     with (
         interruption.explained(lambda: how_to_go_on(folder.out)),
         screen.warnings_as_lines(),
@@ -194,7 +221,6 @@ def _trained(request: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a 
             fit=request.fit,
             resume=folder.resume,
             replace=folder.force,
-            sinks=sinks,
             store=store,
             progress=progress,
         )

@@ -1,4 +1,4 @@
-"""From results of several programs to numbers that may stand in one column: those of equal conditions."""
+"""From results to numbers that may stand in one column: those of equal conditions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from xlingual.comparison.board_reading import Given
 from xlingual.comparison.references import Reference
 from xlingual.files import bare_name
 from xlingual.results import Entry, Interval, Results, Summary
-from xlingual.results.leaderboard import MTEB, OWN
-from xlingual.results.mteb import MtebResult
 from xlingual.results.names import data_name
 from xlingual.signature import Signature
 from xlingual.tasks import task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-MAIN = "main_score"  # of a task of MTEB
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,6 @@ class Number:
     task: str
     measure: str
     languages: tuple[str, ...]
-    origin: str = OWN
     ci: Interval | None = None
     chance: float | None = None
     n_parts: int = 1
@@ -55,14 +50,12 @@ class Number:
     def key(self) -> tuple[object, ...]:
         """Equal for numbers that may be compared."""
         conditions = sorted(tuple(sorted(one.items())) for one in self.conditions)
-        return (self.origin, self.task, self.measure, tuple(conditions))
+        return (self.task, self.measure, tuple(conditions))
 
 
 def numbers_of(given: Given, measures: Sequence[str], per_pair: bool) -> list[Number]:
     """Return the numbers of a result: of the named measures, else of the first of each task."""
-    if given.mteb is not None:
-        return [*_of_mteb(given, given.mteb, per_pair)]
-    return [] if given.results is None else [*_of_results(given, given.results, measures, per_pair)]
+    return [*_of_results(given, given.results, measures, per_pair)]
 
 
 def _of_results(given: Given, run: Results, measures: Sequence[str], per_pair: bool) -> Iterator[Number]:
@@ -134,32 +127,6 @@ def identity_of(signature: Signature) -> str:
     return f"{encoder}, {similarity}" if similarity else encoder
 
 
-def _of_mteb(given: Given, found: MtebResult, per_pair: bool) -> Iterator[Number]:
-    """Yield the mean main score over the subsets of each split, or that of each subset."""
-    scores = found.scores
-    for split, subsets in scores.scores.items():
-        ordered = sorted(subsets, key=lambda one: one.hf_subset)
-        for part in [[one] for one in ordered] if per_pair else [ordered] if ordered else []:
-            values = [one.main_score for one in part]
-            known = [value for value in values if value is not None]
-            names = ", ".join(one.hf_subset for one in part)
-            yield Number(
-                given,
-                found.model,
-                f"mteb:{found.model}@{found.revision}",
-                sum(known) / len(known) if known and len(known) == len(values) else None,
-                ({"revision": scores.dataset_revision, "split": split, "subsets": names},),
-                scores.task_name,
-                scores.task_name,
-                MAIN,
-                tuple(sorted({tag for one in part for tag in one.languages})),
-                MTEB,
-                n_parts=len(part),
-                cost={} if found.dimensions is None else {"dimensions": found.dimensions},
-                note=None if len(known) == len(values) else "MTEB wrote no number for some of its subsets",
-            )
-
-
 def grouped(numbers: Iterable[Number]) -> list[list[Number]]:
     """Return the numbers of each column: of equal conditions, in an order that no argument changes."""
     by_key: dict[tuple[object, ...], list[Number]] = {}
@@ -178,8 +145,6 @@ def tested_part(numbers: Sequence[Number]) -> list[Reference]:
     found = []
     for name, own in by_given.items():
         run = own[0].given.results
-        if run is None:
-            continue
         table, first = run.per_query, own[0]
         same = pc.and_(*(_equal(table[key], getattr(first, key)) for key in ("task", "measure")))
         kept = [entry for number in own for entry in number.entries]

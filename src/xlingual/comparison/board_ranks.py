@@ -37,8 +37,6 @@ def ranked(column: Sequence[Number], rows: Sequence[str], rules: Rules, seed: in
     known = [(number, row) for number, row in zip(column, rows, strict=True) if number.value is not None]
     if len(known) < 2:
         return Ranked({}, "one encoder alone: there is nothing to compare it with")
-    if any(not number.entries for number, _ in known):
-        return Ranked({}, "MTEB keeps no values of single queries: no interval, and no test")
     try:
         aligned = read_aligned(tested_part([number for number, _ in known]), measures=[known[0][0].measure])
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What a leaderboard is made from: folders of results, of results of MTEB, and folders of such folders."""
+"""What a leaderboard is made from: folders of results, and folders of such folders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from xlingual.comparison.references import Reference, SeveralGiven, as_references, read_folders
 from xlingual.errors import InputError
 from xlingual.results import Results
-from xlingual.results.mteb import MtebResult, read_mteb
 
 _FILE = "results.json"
 _DEEPEST = 3  # folders between the one that is given and a result in it
@@ -21,8 +20,7 @@ class Given:
 
     name: str
     folder: Path
-    results: Results | None = None
-    mteb: MtebResult | None = None
+    results: Results
     encoder: str | None = None
 
 
@@ -30,21 +28,16 @@ def read_given(results: SeveralGiven) -> list[Given]:
     """Return the results that references name, in an order that does not depend on theirs.
 
     Each has a name that no other has: of its folder, with as much of its path as sets it apart. Raises
-    InputError where a folder holds neither results nor results of MTEB, or they cannot be read.
+    InputError where a folder holds no results, or they cannot be read.
     """
     references = [inner for reference in as_references(results) for inner in _within(reference)]
-    own = [one for one in references if one.results is not None or (one.folder / _FILE).exists()]
-    runs = read_folders(own)
+    runs = read_folders(references)
     found: dict[tuple[Path, str | None], Given] = {}
     for reference in references:
         key = reference.folder.resolve(), reference.encoder
-        if reference.folder in runs:
-            run = runs[reference.folder]
-            run.only(*filter(None, [reference.encoder]))  # refuses a name that is not there
-            found.setdefault(key, Given("", reference.folder, run, None, reference.encoder))
-            continue
-        for one in read_mteb(reference.folder):
-            found.setdefault((one.path.resolve(), None), Given("", one.path, mteb=one))
+        run = runs[reference.folder]
+        run.only(*filter(None, [reference.encoder]))  # refuses a name that is not there
+        found.setdefault(key, Given("", reference.folder, run, reference.encoder))
     whole = {folder for folder, encoder in found if encoder is None}
     kept = [one for (folder, encoder), one in found.items() if encoder is None or folder not in whole]
     kept.sort(key=lambda one: (str(one.folder.resolve()), one.encoder or ""))
@@ -58,18 +51,15 @@ def _within(reference: Reference) -> list[Reference]:
     if reference.results is not None or (folder / _FILE).exists():
         return [reference]
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder: give folders of results, or of results of MTEB")
+        raise InputError(f"{folder} is no folder: give folders of results")
     inside = sorted(
         path.parent for path in folder.rglob(_FILE) if len(path.relative_to(folder).parts) <= _DEEPEST
     )
-    if inside:
-        return [replace(reference, folder=one) for one in inside]
-    if not read_mteb(folder):
+    if not inside:
         raise InputError(
-            f"{folder} holds no results: expected results.json, as xlingual evaluate … --out DIR writes it, "
-            "or MODEL/REVISION/TASK.json of MTEB"
+            f"{folder} holds no results: expected results.json, as xlingual evaluate … --out DIR writes it"
         )
-    return [reference]
+    return [replace(reference, folder=one) for one in inside]
 
 
 def _distinct_names(folders: Sequence[Path]) -> dict[Path, str]:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from xlingual.comparison.board_cells import Number
 from xlingual.errors import listed
 from xlingual.measures import parse_measure
-from xlingual.results.leaderboard import MTEB, Mean, ResultCell, ResultColumn
+from xlingual.results.leaderboard import Mean, ResultCell, ResultColumn
 from xlingual.tasks import CORRELATIONS, task_of
 
 Names = Mapping[tuple[str, str], str]  # encoder and identity → the name of its row
-_UNKNOWN = ("vectors:", "python:", "run:", "mteb:")  # of files and objects the name is all that is known
+_UNKNOWN = ("vectors:", "python:", "run:")  # of files and objects the name is all that is known
 _SAME = 1e-12
 # conditions that the name of a column says already, or that mean nothing to people
 _SAID = ("task", "measure", "conventions", "ties")
@@ -47,8 +47,6 @@ def row_names(columns: Sequence[Sequence[Number]], warnings: dict[str, None]) ->
                 f"{name} has {len(own)} identities ({listed(own)}): its row holds numbers of all of them; "
                 "evaluate again with one, or give them names of their own"
             ] = None
-        if any(one.startswith("mteb:") for one in known) and len(known) > 1:
-            warnings[f"{name}: its numbers of MTEB and of xlingual are joined by the name alone"] = None
     return found
 
 
@@ -83,9 +81,6 @@ def column_names(columns: Sequence[Sequence[Number]], per_pair: bool) -> list[st
 
 
 def _named(number: Number, per_pair: bool) -> list[str]:
-    if number.origin == MTEB:
-        subsets = number.conditions[0]["subsets"] if per_pair else ""
-        return [f"MTEB {number.task}", *filter(None, [subsets if subsets != "default" else ""])]
     pairs = {(entry.source, entry.target) for entry in number.entries}
     task = task_of(number.task)
     one = "→".join(next(iter(pairs))) if len(pairs) == 1 and not task.whole else ""
@@ -120,8 +115,8 @@ def shared_conditions(number: Number) -> dict[str, str]:
 
 
 def lower_is_better(number: Number) -> bool:
-    """Return whether lower values of a column are better; scores of MTEB are better the higher they are."""
-    if number.origin == MTEB or number.measure in CORRELATIONS:
+    """Return whether lower values of a column are better."""
+    if number.measure in CORRELATIONS:
         return False
     return not parse_measure(number.measure).higher_is_better
 
@@ -165,4 +160,4 @@ def _best_first(column: ResultColumn) -> list[ResultCell]:
 def _share(column: ResultColumn) -> bool:
     if column.measure in CORRELATIONS or column.lower_is_better:
         return False
-    return column.origin == MTEB or parse_measure(column.measure).bounds == (0, 1)
+    return parse_measure(column.measure).bounds == (0, 1)

@@ -25,7 +25,7 @@ from xlingual.comparison.outcome import Rules
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.results.digest import digest_of
 from xlingual.results.evaluation import Cost
-from xlingual.results.leaderboard import MTEB, OWN, Leaderboard, ResultCell, ResultColumn, Source
+from xlingual.results.leaderboard import Leaderboard, ResultCell, ResultColumn, Source
 from xlingual.tasks import TASKS
 
 Progress = Callable[[str, int, int], None]  # progress: what, done, total
@@ -73,7 +73,7 @@ def board_of(
 
 def _refuse_nothing(given: Sequence[Given], found: Sequence[Number], measures: Sequence[str]) -> None:
     """Raise InputError where no number is left, or one of the measures is nowhere."""
-    known = dict.fromkeys(row.measure for one in given if one.results for row in one.results.summary)
+    known = dict.fromkeys(row.measure for one in given for row in one.results.summary)
     for name in measures:
         if name not in known:
             raise InputError(
@@ -86,7 +86,7 @@ def _refuse_nothing(given: Sequence[Given], found: Sequence[Number], measures: S
 
 
 def _ordered(columns: Sequence[Sequence[Number]]) -> list[Sequence[Number]]:
-    """Sort columns: ours first, data with the most encoders, then by task, measure and conditions."""
+    """Sort columns: data with the most encoders, then by task, measure and conditions."""
     tasks, most = list(TASKS), Counter[str]()
     for column in columns:
         most[column[0].data] = max(most[column[0].data], len(column))
@@ -95,7 +95,7 @@ def _ordered(columns: Sequence[Sequence[Number]]) -> list[Sequence[Number]]:
         first = column[0]
         task = tasks.index(first.task) if first.task in tasks else len(tasks)
         apart = (first.measure, -len(column), str(first.key), first.order)
-        return first.origin == MTEB, -most[first.data], first.data, task, *apart
+        return -most[first.data], first.data, task, *apart
 
     return sorted(columns, key=place)
 
@@ -124,7 +124,6 @@ def _column(head: str, own: Mapping[str, Number], found: Ranked) -> ResultColumn
         data=first.data,
         task=first.task,
         measure=first.measure,
-        origin=first.origin,
         languages=list(first.languages),
         conditions=shared_conditions(first),
         cells=cells,
@@ -152,9 +151,6 @@ def _whole(column: ResultColumn, rows: Sequence[str]) -> ResultColumn:
 
 def _source(given: Given) -> Source:
     run = given.results
-    if run is None:
-        date = None if given.mteb is None or given.mteb.scores.date is None else str(given.mteb.scores.date)
-        return Source(given.name, str(given.folder), MTEB, date=date)
     tasks = list(dict.fromkeys(row.task for row in run.summary))
     date = run.run.get("date")
-    return Source(given.name, str(given.folder), OWN, tasks, str(date) if date else None, digest_of(run))
+    return Source(given.name, str(given.folder), tasks, str(date) if date else None, digest_of(run))

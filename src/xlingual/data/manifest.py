@@ -72,13 +72,13 @@ class Manifest(TextRows):
         rows: str | None = None,
         images: Literal["first", "mean"] | None = None,
     ) -> Manifest:
-        """Read a Parquet, Arrow, JSONL, CSV, TSV or XLSX file, or the folder that holds one.
+        """Read a Parquet, Arrow, JSONL, CSV or TSV file, or the folder that holds one.
 
         Columns have their usual names unless given; `text_column="name_{lang}"` is a pattern for the wide
         form. `split` and `rows` ("A:B", counted from 0, B left out) choose rows of the file before items are
         numbered. `images` says which of several images of a row count: the first, or the mean of their unit
-        vectors. `separator` and `encoding` are for text files; without them, a separator that differs
-        from the file's name and an encoding other than UTF-8 are guessed with a DataWarning, or refused.
+        vectors. `separator` and `encoding` are for text files; without them commas separate the
+        columns of `.csv`, tabs those of `.tsv`, and texts are UTF-8.
         Raises InputError for anything that cannot be right; warns (DataWarning) of empty texts.
         """
         columns: ReadOptions = {

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError, parameter
-from xlingual.extras import missing, pip_line
 from xlingual.files import atomic_file, make_folder
 from xlingual.inspection.encoder import Looked
 from xlingual.visible import csv_text
@@ -16,11 +15,9 @@ from xlingual.visible import csv_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-KINDS_OF_FILE = (".csv", ".parquet", ".xlsx")
+KINDS_OF_FILE = (".csv", ".parquet")
 SHOWN = 3  # nearest texts of a query
 DECIMALS = 5  # of scores, as results keep them
-_MOST_ROWS = 1_048_575  # of a sheet of Excel, without its head
-_MOST_LETTERS = 32_767  # of a cell
 
 
 def failures_of(looked: Sequence[Looked]) -> pa.Table:
@@ -90,14 +87,12 @@ def check_failures_file(path: Path) -> None:
         )
     if path.is_dir():
         raise InputError(f"{parameter('failures', str(path))} is a folder: name a file")
-    if path.suffix.lower() == ".xlsx" and missing("excel"):
-        raise InputError(f"{parameter('failures', str(path))}: writing .xlsx needs: {pip_line('excel')}")
 
 
 def write_failures(table: pa.Table, path: Path) -> None:
-    """Write a list of failures as CSV, Parquet or a workbook of Excel; a crash leaves the old file.
+    """Write a list of failures as CSV or Parquet; a crash leaves the old file.
 
-    In the first and the last, what a spreadsheet could take for a formula is text.
+    In CSV what a spreadsheet could take for a formula is text.
     """
     check_failures_file(path)
     make_folder(path.parent)
@@ -106,46 +101,14 @@ def write_failures(table: pa.Table, path: Path) -> None:
             import pyarrow.parquet as pq
 
             pq.write_table(table, temporary, compression="zstd")
-        elif path.suffix.lower() == ".csv":
-            _write_csv(table, temporary)
         else:
-            _write_workbook(table, temporary)
+            _write_csv(table, temporary)
 
 
 def _write_csv(table: pa.Table, path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8-sig") as file:  # the mark tells Excel that this is UTF-8
+    with path.open("w", newline="", encoding="utf-8-sig") as file:  # spreadsheets need the mark
         writer = csv.writer(file)
         writer.writerow(table.column_names)
         for batch in table.to_batches(10_000):
             for row in batch.to_pylist():
                 writer.writerow([csv_text(cell) if isinstance(cell, str) else cell for cell in row.values()])
-
-
-def _write_workbook(table: pa.Table, path: Path) -> None:
-    from openpyxl import Workbook
-    from openpyxl.cell import WriteOnlyCell
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-
-    if len(table) > _MOST_ROWS:
-        raise InputError(
-            f"{len(table):,} queries failed, and a sheet of Excel holds {_MOST_ROWS:,}: write .parquet "
-            f"or .csv, or name fewer encoders ({parameter('encoders')})"
-        )
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet("failures")
-    sheet.freeze_panes = "A2"
-    sheet.append(table.column_names)
-    for batch in table.to_batches(10_000):
-        for row in batch.to_pylist():
-            cells = []
-            for value in row.values():
-                cell = WriteOnlyCell(sheet)
-                if isinstance(value, str):
-                    value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", value)[:_MOST_LETTERS]
-                cell.value = value
-                if isinstance(value, str):
-                    cell.data_type = "s"  # never a formula
-                cells.append(cell)
-            sheet.append(cells)
-    with path.open("wb") as file:
-        book.save(file)

@@ -8,6 +8,7 @@ Each stands for a task; its numbers are those of the task's function, its interv
 
 from __future__ import annotations
 
+import csv
 import logging
 from collections.abc import Mapping
 from inspect import signature
@@ -28,13 +29,13 @@ from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_poo
 from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
 from xlingual.evaluation.pair_run import PairTask, make_tasks, rows_with_image
 from xlingual.evaluation.run import Options
+from xlingual.files import atomic_file, make_folder
 from xlingual.integrations.loop_encoders import MODEL, RememberedImages, TrainedModel, check_model
 from xlingual.measures import Measure, as_recall, as_success, parse_pool_measures, parse_rank_measures
 from xlingual.requests.presets import preset_values
 from xlingual.results import Results, Summary
 from xlingual.store import open_store
 from xlingual.tasks import TASKS, load
-from xlingual.training.trackers import add_line
 
 try:
     from sentence_transformers.base.evaluation import SentenceEvaluator
@@ -117,7 +118,7 @@ class _TaskEvaluator(SentenceEvaluator):  # type: ignore[misc]  # the library is
             if line.value is not None
         }
         if output_path is not None and self.write_csv:
-            add_line(Path(output_path, self.csv_file), {"epoch": epoch, "steps": steps, **metrics})
+            _add_row(Path(output_path, self.csv_file), {"epoch": epoch, "steps": steps, **metrics})
         metrics = dict(self.prefix_name_to_metrics(metrics, self.name))
         if self.primary_metric not in metrics:
             reasons = [line.note for line in found.summary if line.value is None and line.note]
@@ -155,6 +156,16 @@ class _TaskEvaluator(SentenceEvaluator):  # type: ignore[misc]  # the library is
         tags = () if line is None else (line.source, line.target)
         pair = "-".join(tag for tag in tags if tag is not None and tag not in row.no_languages)
         return "_".join(filter(None, (pair, self.short, measure.lower())))
+
+
+def _add_row(path: Path, row: Mapping[str, Any]) -> None:
+    """Add a row to a CSV file; names that its header lacks become new columns."""
+    make_folder(path.parent)
+    before = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for one in [*before, row] for name in one)))
+        writer.writeheader()
+        writer.writerows([*before, row])
 
 
 class _PairEvaluator(_TaskEvaluator):

@@ -26,7 +26,7 @@ from xlingual.data.taking import manifest_of
 from xlingual.errors import InputError
 from xlingual.evaluation.pair_run import make_tasks
 from xlingual.evaluation.run import Options
-from xlingual.integrations.found import metric_name
+from xlingual.integrations.exports import metric_name
 from xlingual.records import Texts
 
 SPLIT = "test"

@@ -1,96 +1,71 @@
-"""The card of a model: what it is, how it is used, its data, scores, options, sizes and signature.
-
-All of it follows from `config.json` and the weights, so a card can be made anew at any time.
-"""
+"""The card of a model, the README.md of its folder: one template over `config.json`."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from pathlib import Path
 from typing import Any
 
+from xlingual.errors import InputError
 from xlingual.files import atomic_file
-from xlingual.models.card_words import DATA, words_of
 from xlingual.models.folder import BANK, CARD, FITTED_ON, TRANSFORM, WEIGHTS, ModelFolder
 from xlingual.models.recorded import ANYWHERE, OUTCOME
-from xlingual.models.transform_card import Choice, beside, caution, chosen, shapes, sizes
 from xlingual.signature import Signature
 
-CHOSEN = "How it was chosen and tested"
-PLACE = "DIR"  # the folder, which may be moved, as the card in it writes it
+_TEMPLATE = Path(__file__).with_name("card.md")
+_NAMES = {"mlmme": "MLMME", "vse": "VSE", "vsepp": "VSE++", "triplet": "Triplet", "triplet-xl": "TripletXL"}
+_NAMES |= {"paper": "MLMME", "dual-encoder": "Dual encoder", TRANSFORM: "Map of vectors"}
 
 
-@dataclass(frozen=True)
-class CardSection:
-    """A part of a card: sentences, then lines of code, then names with values."""
+def card(
+    folder: ModelFolder,
+    *,
+    what: str = "",
+    use: str = "",
+    library: str = "xlingual",
+    topics: Sequence[str] = ("xlingual",),
+) -> str:
+    """Return the card of a model in Markdown, with the head that hubs of models read.
 
-    title: str
-    sentences: tuple[str, ...] = ()
-    code: tuple[str, ...] = ()
-    rows: tuple[tuple[str, str], ...] = field(default=())
-
-    def markdown(self) -> str:
-        """Return the section in Markdown."""
-        parts = [f"## {self.title}", *self.sentences]
-        if self.code:
-            parts.append("\n".join(["```", *self.code, "```"]))
-        if self.rows:
-            rows = (f"| {_cell(name)} | {_cell(value)} |" for name, value in self.rows)
-            parts.append("\n".join(["| | |", "|---|---|", *rows]))
-        return "\n\n".join(parts)
-
-
-@dataclass(frozen=True)
-class ModelCard:
-    """All that is known of a model."""
-
-    title: str
-    languages: tuple[str, ...]
-    sections: tuple[CardSection, ...]
-
-    def markdown(self) -> str:
-        """Return the card as the README.md of its folder, with the head that hubs of models read."""
-        head = front_matter(self.languages, ("xlingual",))
-        return "\n\n".join([head, f"# {self.title}", *(part.markdown() for part in self.sections)]) + "\n"
-
-
-def card(folder: ModelFolder, where: str = PLACE, repair: Choice | None = None) -> ModelCard:
-    """Return the card of a model; `where` is the folder in its commands.
-
-    `repair` chose the model, a transform; None: the one whose file lies beside the folder, if any.
+    An export says with `what` and `use` what it is and how it is used; they are Markdown.
     """
+    import jinja2
+
     config = folder.config
-    words = words_of(folder.kind)
-    choice = repair or (beside(folder) if folder.kind == TRANSFORM else None)
-    sentences = words.what(config), None if choice is None else caution(choice), words.reference
-    found = (
-        CardSection("What it is", tuple(filter(None, sentences))),
-        _use(folder, where),
-        CardSection("Data", rows=tuple(_rows(config.get("data") or {}, DATA))),
-        _scores(config),
-        _chosen(choice),
-        CardSection("Training", rows=tuple(_rows(_only_training(config)))),
-        CardSection("Sizes", rows=tuple(_sizes(folder))),
-        CardSection("Environment", rows=tuple(_rows(config.get("environment") or {}))),
-        CardSection(
-            "Signature",
-            (
-                f"Results name the model `{identity(folder)}`. Models with equal signatures up to `system:` "
-                f"were {words.made} on equal data with equal options.",
-            ),
-            (str(signature(folder)),),
-        ),
+    data, training = config.get("data") or {}, config.get("training") or {}
+    name = str(training.get("recipe", config["kind"]))
+    source = " ".join(str(data.get("source") or "").split())
+    tables = {
+        "Data": data,
+        "Training": training,
+        "Model": {**config["model"], "parameters": parameters(folder)},
+        "Environment": config.get("environment") or {},
+    }
+    environment = jinja2.Environment(
+        trim_blocks=True, lstrip_blocks=True, autoescape=False, keep_trailing_newline=True
     )
-    kept = tuple(part for part in found if part.sentences or part.code or part.rows)
-    return ModelCard(words.title(config), languages(config), kept)
+    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
+        kind=config["kind"],
+        model=config["model"],
+        base=config.get("base"),
+        languages=languages(config),
+        title=_NAMES.get(name, name) + (f", made on {source}" if source else ""),
+        what=what,
+        use=use,
+        library=library,
+        topics=topics,
+        tables=[(title, rows) for title, part in tables.items() if (rows := list(_rows(part)))],
+        identity=identity(folder),
+        signature=signature(folder),
+    )
 
 
-def write_card(folder: ModelFolder, repair: Choice | None = None) -> ModelFolder:
+def write_card(folder: ModelFolder) -> ModelFolder:
     """Write the card of a model as the README.md of its folder, and return the model."""
-    text = card(folder, repair=repair).markdown()
+    text = card(folder)
     with atomic_file(folder.path / CARD) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return folder
@@ -105,17 +80,18 @@ def signature(folder: ModelFolder) -> Signature:
     """Return the signature of the model: kind, data, options, version, and under `system` its identity."""
     config = folder.config
     training, data, environment = (config.get(name) or {} for name in ("training", "data", "environment"))
+    options = {name: one for name, one in training.items() if name not in OUTCOME | ANYWHERE}
+    content = json.dumps([config["model"], options], sort_keys=True)
     conditions = {
         "kind": folder.kind,
         "recipe": training.get("recipe"),
         "data": data.get("digest"),
         "validation": data.get("validation_digest"),
-        "options": _hashed([config["model"], _options(config, but=ANYWHERE)]),
+        "options": hashlib.sha256(content.encode()).hexdigest()[:12],
         "seed": training.get("seed"),
         "xlingual": environment.get("xlingual"),
     }
-    base = (config.get("base") or {}).get("identity")
-    system = {"encoder": identity(folder), "base": base}
+    system = {"encoder": identity(folder), "base": (config.get("base") or {}).get("identity")}
     return Signature(
         *({name: str(v) for name, v in part.items() if v is not None} for part in (conditions, system))
     )
@@ -130,84 +106,31 @@ def languages(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(tag) for tag in tags) if isinstance(tags, (list, tuple, Mapping)) else ()
 
 
+def place_name(tag: str | None) -> str:
+    """Return the name of a language that a transform has a map for: * for all others."""
+    return "*" if tag is None else tag
+
+
 def parameters(folder: ModelFolder) -> int:
     """Return how many numbers the weights are; what a transform keeps of its data is none of them."""
-    return sum(prod(shape) for name, shape in shapes(folder).items() if name not in (BANK, FITTED_ON))
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder.path / WEIGHTS, framework="numpy") as weights:
+            names = [name for name in weights.keys() if name not in (BANK, FITTED_ON)]  # noqa: SIM118
+            return sum(prod(weights.get_slice(name).get_shape()) for name in names)
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"{folder.path / WEIGHTS} is damaged ({error}): copy the model anew, or make it again"
+        ) from None
 
 
-def front_matter(tags: tuple[str, ...], topics: tuple[str, ...], library: str = "xlingual") -> str:
-    """Return the head of a README.md in YAML: languages, topics, library. All words are quoted ("no")."""
-    lines = ["---"]
-    if tags:
-        lines += ["language:", *(f"- {json.dumps(tag)}" for tag in tags)]
-    lines += [
-        f"library_name: {json.dumps(library)}",
-        "tags:",
-        *(f"- {json.dumps(topic)}" for topic in topics),
-    ]
-    return "\n".join([*lines, "---"])
-
-
-def _use(folder: ModelFolder, where: str) -> CardSection:
-    words, base = words_of(folder.kind), folder.config.get("base")
-    sentences = [f"{where} is this folder."] if where == PLACE else []
-    if base is not None:
-        sentences.append(
-            f"SPEC is the encoder that it was {words.made} on: {base.get('name') or 'named'} "
-            f"({base['dim']:,} dimensions), with the identity `{base['identity']}`."
-        )
-    return CardSection(
-        "How to use it", (" ".join(sentences),) if sentences else (), words.use(folder.config, where)
-    )
-
-
-def _scores(config: Mapping[str, Any]) -> CardSection:
-    training = config.get("training") or {}
-    words = words_of(config["kind"])
-    scores = {"score": training.get("score"), **(training.get("scores") or {})}
-    rows = tuple((name, words.number(value)) for name, value in scores.items() if value is not None)
-    ran, best = training.get("epochs_run"), training.get("best_epoch")
-    kept = ran if training.get("keep_epoch") == "last" else best
-    epochs = f" Epoch {kept} of {ran} is the model." if kept is not None and ran is not None else ""
-    if not training:
-        return CardSection("Scores")
-    if not rows:
-        return CardSection("Scores", (f"Nothing was validated: there are no scores.{epochs}",))
-    return CardSection("Scores", (f"On data held out from training: {words.scores}.{epochs}",), rows=rows)
-
-
-def _chosen(found: Choice | None) -> CardSection:
-    return (
-        CardSection(CHOSEN) if found is None else CardSection(CHOSEN, chosen(found)[0], rows=chosen(found)[1])
-    )
-
-
-def _sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
-    yield "parameters", f"{parameters(folder):,}"
-    yield "weights", f"{(folder.path / WEIGHTS).stat().st_size:,} bytes"
-    yield from sizes(folder) if folder.kind == TRANSFORM else _rows(folder.config["model"])
-
-
-def _options(config: Mapping[str, Any], but: Collection[str] = ()) -> dict[str, Any]:
-    """Return the options of the training, without its results."""
-    training = config.get("training") or {}
-    return {name: value for name, value in training.items() if name not in OUTCOME and name not in but}
-
-
-def _only_training(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of training that are not among the model's own."""
-    model = config["model"]
-    return {
-        name: value
-        for name, value in _options(config).items()
-        if name == "recipe" or name not in model or model[name] != value
-    }
-
-
-def _rows(content: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Iterator[tuple[str, str]]:
+def _rows(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield names and values as cells of Markdown; names say image where the file says picture."""
     for name, value in content.items():
         if value is not None:
-            yield (names or {}).get(name, name.replace("picture", "image")), _in_words(value)
+            text = " ".join(_in_words(value).split()).replace("|", "\\|")
+            yield name.replace("picture", "image").replace("_", " "), text
 
 
 def _in_words(value: Any) -> str:  # noqa: ANN401  (of JSON)
@@ -223,11 +146,3 @@ def _in_words(value: Any) -> str:  # noqa: ANN401  (of JSON)
     if isinstance(value, (list, tuple)):
         return ", ".join(_in_words(one) for one in value)
     return str(value)
-
-
-def _hashed(content: object) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

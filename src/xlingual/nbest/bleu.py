@@ -66,18 +66,6 @@ def sentence_bleu(bleu_counts: Ints) -> Floats:
     return _bleu(bleu_counts, _halved(bleu_counts), effective=True)
 
 
-def sentence_bleu_plus_one(bleu_counts: Ints) -> Floats:
-    """Return BLEU+1 (0 to 1) of single hypotheses: one is added to matches and totals of orders above 1.
-
-    The sentence BLEU of PRO (Lin and Och 2004; Hopkins and May 2011).
-    """
-    added = np.array([0, 1, 1, 1])
-    matches, totals = bleu_counts[..., MATCHES] + added, bleu_counts[..., TOTALS] + added
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.log(matches / totals).mean(axis=-1)
-    return np.where(bleu_counts[..., 0] > 0, np.exp(mean) * _brevity(bleu_counts), 0.0)
-
-
 def check_references(sentences: int, references: Sequence[Sequence[str]], what: str) -> None:
     """Raise InputError where a file of references has another number of lines than there are sentences."""
     if not references:

@@ -61,7 +61,7 @@ class Tuned:
 
     weights: Floats  # [f], float64
     bleu: float  # corpus BLEU of the choice on the lists they were tuned on, 0 to 100
-    epoch: int | None = None  # the one that was kept, counted from 1
+    epoch: int  # the one that was kept, counted from 1
     history: Sequence[float] = ()  # BLEU after each epoch
     updates: Sequence[int] = ()  # steps in each epoch
 

@@ -11,10 +11,9 @@ from xlingual.errors import InputError, MissingExtraError
 from xlingual.nbest import choice
 from xlingual.nbest.bleu import check_references, list_counts
 from xlingual.nbest.lists import NBestLists
-from xlingual.nbest.side_by_side import SAMPLES, remember_statistics, side_by_side
+from xlingual.nbest.side_by_side import remember_statistics
 from xlingual.nbest.weights import Spread
 from xlingual.results.document import Answer
-from xlingual.results.runs import Compared
 from xlingual.results.values import Interval, Number, Share, Size, about, among
 
 SCHEMA = "xlingual/rerank-scores/1"
@@ -66,10 +65,6 @@ class Scores(Answer, frozen=True, tag=SCHEMA):
         field(default_factory=dict)
     )
     notes: Annotated[list[str], about("What is missing, and why.")] = field(default_factory=list)
-    side_by_side: Annotated[
-        list[Compared],
-        about("Systems and their differences to the first; empty where there is nothing to compare."),
-    ] = field(default_factory=list)
 
 
 def score(
@@ -84,25 +79,17 @@ def score(
     test: str = "bootstrap",
     samples: int = 0,
     seed: int = 0,
-    groups: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Scores:
     """Return the measures of systems (name → one text for each line of the references), in the order given.
 
     With a baseline every system is tested against it; with `lists` the choices that need no weights stand
     beside them. `language` is that of the translations, for METEOR; without it there is none. `samples` of
-    the test, 0: sacrebleu's own number. `groups` says which system each belongs to (several tunings, say):
-    groups stand side by side, and without a baseline differences are to the first of them. Raises
-    InputError where numbers of lines differ.
+    the test, 0: sacrebleu's own number. Raises InputError where numbers of lines differ.
     """
     if test not in TESTS:
         raise InputError(f"test must be {' or '.join(TESTS)}: found {test!r}")
     measured: dict[str, tuple[str, Sequence[str]]] = {}
-    if baseline is not None and groups is not None and baseline[0] in {groups[name] for name in systems}:
-        raise InputError(
-            f"the baseline and a system are both called {baseline[0]!r}: they would count as runs of one "
-            "system; give one of them another name"
-        )
     if baseline is not None:
         measured[baseline[0]] = ("baseline", baseline[1])
     for name, texts in systems.items():
@@ -116,7 +103,7 @@ def score(
     found, signatures = _measure(measured, metrics, baseline is not None, test, samples, progress)
     if draws:
         found.append(_drawn(draws, metrics))
-    own = [one.scores for one in found if one.kind == "system"] if groups is None else []
+    own = [one.scores for one in found if one.kind == "system"]
     values = {name: [scores[name].value for scores in own] for name in metrics} if len(own) > 1 else {}
     return Scores(
         found,
@@ -125,28 +112,7 @@ def score(
         test if baseline is not None else None,
         {name: Spread.of(several) for name, several in values.items()},
         [] if language else ["no METEOR: it needs the language of the translations (--language)"],
-        _compared(measured, groups, metrics, samples or SAMPLES, seed, progress),
     )
-
-
-def _compared(
-    measured: Mapping[str, tuple[str, Sequence[str]]],
-    groups: Mapping[str, str] | None,
-    metrics: Mapping[str, Any],
-    samples: int,
-    seed: int,
-    progress: Callable[[str, int, int], None] | None,
-) -> list[Compared]:
-    """Return the baseline, if any, and the systems (or groups of them) side by side; nothing for one."""
-    compared: dict[str, dict[str, Sequence[str]]] = {}
-    for name, (kind, texts) in measured.items():
-        if kind != "bound":
-            group = name if groups is None or kind == "baseline" else groups[name]
-            compared.setdefault(group, {})[name] = texts
-    has_reference = groups is not None or any(kind == "baseline" for kind, _ in measured.values())
-    if len(compared) < 2 or not has_reference:
-        return []
-    return side_by_side(compared, metrics, samples=samples, seed=seed, progress=progress)
 
 
 def _bounds(

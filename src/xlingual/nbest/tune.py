@@ -13,11 +13,9 @@ from xlingual.nbest import choice
 from xlingual.nbest.bleu import MATCHES, corpus_bleu, list_counts
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira, mira
-from xlingual.nbest.pro import Pro, pro
 from xlingual.nbest.weights import Bounds, Spread, TuningRun, Weights, scored
 from xlingual.streams import stream
 
-ALGORITHMS = ("mira", "pro")
 RANDOM_DRAWS = 100
 _LARGEST = {"float64": 1e100, "float32": 1e12}  # features whose squares can still be added up
 
@@ -25,7 +23,7 @@ _LARGEST = {"float64": 1e100, "float32": 1e12}  # features whose squares can sti
 def tune(
     lists: NBestLists,
     references: Sequence[Sequence[str]],
-    settings: Mira | Pro | None = None,
+    settings: Mira | None = None,
     *,
     seed: int = 0,
     tunings: int = 3,
@@ -50,9 +48,10 @@ def tune(
     for sentence in remarks:
         warn(sentence)
     notes = []
-    if tunings > 1 and not draws(settings, lists):
-        why = "sentences keep their order" if isinstance(settings, Mira) else "all pairs are taken"
-        notes.append(f"one tuning instead of {tunings}: {why}, so that all would be equal")
+    if tunings > 1 and not settings.shuffle:
+        notes.append(
+            f"one tuning instead of {tunings}: sentences keep their order, so that all would be equal"
+        )
         tunings = 1
     found, validated = [], []
     for number in range(tunings):
@@ -74,7 +73,6 @@ def tune(
         features=list(lists.names),
         scale=scale.tolist(),
         tunings=found,
-        algorithm="mira" if isinstance(settings, Mira) else "pro",
         settings=asdict(settings)
         | {
             "standardize": standardize,
@@ -128,34 +126,25 @@ def _remarks(lists: NBestLists, bleu_counts: Ints) -> list[str]:
     return remarks
 
 
-def draws(settings: Mira | Pro, lists: NBestLists) -> bool:
-    """Return whether chance has a part in tuning, so that runs with other seeds differ."""
-    return settings.shuffle if isinstance(settings, Mira) else settings.draws(lists.offsets)
-
-
-def tuned(lists: NBestLists, bleu_counts: Ints, scale: Floats, settings: Mira | Pro, seed: int) -> TuningRun:
+def tuned(lists: NBestLists, bleu_counts: Ints, scale: Floats, settings: Mira, seed: int) -> TuningRun:
     """Return one run of the tuner on features divided by `scale` [f], for BLEU counts [n, 10]."""
     features = lists.features / scale
-    precision = settings.precision if isinstance(settings, Mira) else "float64"
     for name, size in zip(lists.names, np.abs(features).max(axis=0), strict=True):
-        if size > _LARGEST[precision]:
+        if size > _LARGEST[settings.precision]:
             raise InputError(
-                f"feature {name!r} has values up to {size:.3g}, too large to compute with in {precision}: "
-                "divide it, or use --standardize"
+                f"feature {name!r} has values up to {size:.3g}, too large to compute with in "
+                f"{settings.precision}: divide it, or use --standardize"
             )
-    if isinstance(settings, Mira):
-        found = mira(features, bleu_counts, lists.offsets, settings, seed=seed)
-        weights, epoch = found.weights, found.epoch
-    else:
-        weights, epoch = pro(features, bleu_counts, lists.offsets, settings, seed=seed), None
-    chosen = choice.first_best(scored(lists, scale, weights), lists.offsets)
-    return TuningRun(seed, weights.tolist(), float(corpus_bleu(bleu_counts[chosen].sum(axis=0))), epoch)
+    found = mira(features, bleu_counts, lists.offsets, settings, seed=seed)
+    chosen = choice.first_best(scored(lists, scale, found.weights), lists.offsets)
+    bleu = float(corpus_bleu(bleu_counts[chosen].sum(axis=0)))
+    return TuningRun(seed, found.weights.tolist(), bleu, found.epoch)
 
 
 def cross_validated(
     lists: NBestLists,
     bleu_counts: Ints,
-    settings: Mira | Pro,
+    settings: Mira,
     *,
     folds: int,
     seed: int,
@@ -168,22 +157,12 @@ def cross_validated(
     """
     chosen = np.zeros(len(lists), dtype=np.int64)
     for held_out, others in divisions(len(lists), folds, seed):
-        rows = lists.rows_of(held_out)
-        tuning_lists, held_out_lists = lists.take(others), lists.take(held_out)
-        best = transferred(
-            tuning_lists, bleu_counts[lists.rows_of(others)], held_out_lists, settings, run, standardize
-        )
-        chosen[held_out] = rows[best]
+        part, other = lists.take(others), lists.take(held_out)
+        scale = part.scale(standardize)
+        weights = tuned(part, bleu_counts[lists.rows_of(others)], scale, settings, run).weights
+        best = choice.first_best(scored(other, scale, np.array(weights)), other.offsets)
+        chosen[held_out] = lists.rows_of(held_out)[best]
     return chosen
-
-
-def transferred(
-    lists: NBestLists, bleu_counts: Ints, other: NBestLists, settings: Mira | Pro, run: int, standardize: bool
-) -> Ints:
-    """Return the rows that weights tuned on `lists` choose in `other`, [s of other]."""
-    scale = lists.scale(standardize)
-    found = tuned(lists, bleu_counts, scale, settings, run)
-    return choice.first_best(scored(other, scale, np.array(found.weights)), other.offsets)
 
 
 def divisions(sentences: int, folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:

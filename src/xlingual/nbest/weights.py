@@ -13,7 +13,7 @@ from xlingual.errors import InputError
 from xlingual.nbest.choice import first_best, model_scores
 from xlingual.nbest.lists import NBestLists
 from xlingual.results.document import Answer
-from xlingual.results.values import Amount, Bleu, Count, Number, Size, Warnings, about, among
+from xlingual.results.values import Amount, Bleu, Count, Number, Size, Warnings, about
 
 SCHEMA = "xlingual/rerank-weights/1"
 MADE_BY = "xlingual rerank tune … --out WEIGHTS.json"
@@ -25,7 +25,7 @@ class TuningRun(Struct, frozen=True):
     seed: Annotated[Count, about("Seed of the order of the sentences.")]
     weights: Annotated[list[Number], about("Weights of the features divided by the scale, in their order.")]
     bleu: Annotated[Bleu, about("BLEU of its choice on the lists it was tuned on.")]
-    epoch: Annotated[Size | None, about("The epoch that was kept; null where the algorithm has none.")] = None
+    epoch: Annotated[Size, about("The epoch that was kept.")]
 
 
 class Spread(Struct, frozen=True):
@@ -67,10 +67,7 @@ class Weights(Answer, frozen=True, kw_only=True, tag=SCHEMA):
     features: Annotated[list[str], about("Names of the features, in the order of the list.")]
     scale: Annotated[list[Number], about("What each feature is divided by.")]
     tunings: Annotated[list[TuningRun], Meta(min_length=1), about("One for each seed; the first is applied.")]
-    algorithm: Annotated[
-        str, among("mira", "pro"), about("How weights were tuned: k-best MIRA or pairwise ranking.")
-    ]
-    settings: Annotated[dict[str, Any], about("Settings of the algorithm, and how BLEU was counted.")]
+    settings: Annotated[dict[str, Any], about("Settings of k-best MIRA, and how BLEU was counted.")]
     n_lists: Annotated[Size, about("Number of sentences.")]
     n_hypotheses: Annotated[Size, about("Number of hypotheses in all lists.")]
     bleu: Annotated[Spread, about("BLEU of the tunings on the lists that were tuned on.")]

@@ -123,8 +123,7 @@ class LeaderboardRequest(Request, frozen=True, kw_only=True):
         Meta(min_length=1),
         argument(
             "RESULTS…",
-            "Folders of results, folders of such folders, or folders of results of MTEB; DIR#ENCODER names "
-            "one encoder of a folder.",
+            "Folders of results, folders of such folders; DIR#ENCODER names one encoder of a folder.",
         ),
     ]
     measures: Annotated[
@@ -136,9 +135,7 @@ class LeaderboardRequest(Request, frozen=True, kw_only=True):
             otherwise="the first of each task",
         ),
     ] = ()
-    per_pair: Annotated[
-        bool, option("Give each language pair, and each subset of MTEB, a column of its own.")
-    ] = False
+    per_pair: Annotated[bool, option("Give each language pair a column of its own.")] = False
     alpha: Annotated[float, option("Significance level of the tests that give the ranks.")] = 0.05
     correction: Annotated[
         Literal["holm", "bh", "none"],

@@ -20,10 +20,10 @@ from xlingual.requests.shared import (
     Annotate,
     Cluster,
     EqualIds,
-    EvaluationOutput,
     ImageEncoding,
     Keeping,
     ManifestOptions,
+    Output,
     PaperPreset,
     Pool,
     PoolLanguages,
@@ -100,7 +100,7 @@ class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     ranking: Ranking
     trec: Trec = None
     trec_depth: TrecDepth = None
-    output: EvaluationOutput
+    output: Output
     examples: Annotated[bool, option("Show texts and thumbnails as examples in the report.", run=True)] = True
     neighbours: Neighbours = True
 
@@ -125,7 +125,7 @@ class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only
     ranking: Ranking
     trec: Trec = None
     trec_depth: TrecDepth = None
-    output: EvaluationOutput
+    output: Output
     examples: Examples = True
     neighbours: Neighbours = True
 
@@ -138,7 +138,7 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
 
     images: ImageEncoding
     threads: Threads = field(default_factory=available_cores)
-    output: EvaluationOutput
+    output: Output
 
 
 class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
@@ -225,7 +225,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     trec_depth: TrecDepth = None
     cluster: Cluster = "declared"
     ranking: Ranking
-    output: EvaluationOutput
+    output: Output
     examples: Examples = True
     neighbours: Neighbours = True
 
@@ -271,7 +271,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     ranking: Ranking
     trec: Trec = None
     trec_depth: TrecDepth = None
-    output: EvaluationOutput
+    output: Output
     examples: Examples = True
 
 
@@ -336,7 +336,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     ranking: Ranking
     trec: Trec = None
     trec_depth: TrecDepth = None
-    output: EvaluationOutput
+    output: Output
     examples: Examples = True
 
 
@@ -378,4 +378,4 @@ class StsRequest(Request, frozen=True, kw_only=True):
     keeping: Keeping
     seed: Annotated[Natural, option("Seed of the bootstrap.")] = 0
     threads: Threads = field(default_factory=available_cores)
-    output: EvaluationOutput
+    output: Output

@@ -52,7 +52,7 @@ class InspectRequest(Request, frozen=True, kw_only=True):
     failures: Annotated[
         Path | None,
         option(
-            "Write all failed queries, with texts, ranks and slices, to a .csv, .parquet or .xlsx file.",
+            "Write all failed queries, with texts, ranks and slices, to a .csv or .parquet file.",
             metavar="FILE",
             run=True,
         ),

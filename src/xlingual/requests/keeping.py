@@ -1,4 +1,4 @@
-"""Requests of `store` and `model`."""
+"""Requests of `store` and `train export`."""
 
 from __future__ import annotations
 
@@ -72,33 +72,20 @@ class StoreExportRequest(Request, frozen=True, kw_only=True):
     out: Annotated[Path, option("Write the files to the folder DIR.", metavar="DIR", run=True)]
 
 
-class ShowModelRequest(Request, frozen=True, kw_only=True):
-    """Show a model."""
-
-    command = "model show"
-
-    folder: Model
-    markdown: Annotated[bool, option("Print the card as its README.md has it.", run=True)] = False
-    form: Form = "table"
-    as_json: Annotated[
-        bool, option("Print config.json, with digest and signature.", names=("--json",), run=True)
-    ] = False
-
-
 class ExportModelRequest(Request, frozen=True, kw_only=True):
     """Write a model for other programs."""
 
-    command = "model export"
+    command = "train export"
 
     folder: Model
     to: Annotated[
-        Literal["sentence-transformers", "onnx", "safetensors"],
+        Literal["sentence-transformers", "safetensors"],
         option("Format of the exported model."),
     ]
     out: Annotated[
         Path,
         option(
-            "Write to a new folder; for onnx to a file NAME.onnx.",
+            "Write to a new folder.",
             metavar="PATH",
             run=True,
         ),

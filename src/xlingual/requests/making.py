@@ -23,7 +23,6 @@ from xlingual.requests.shared import (
     Sampling,
     SkipBroken,
     Split,
-    TableColumns,
 )
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list, pair_list
 
@@ -202,45 +201,6 @@ class TranslatePoolRequest(Request, frozen=True, kw_only=True):
     out: Folder
     file_format: FileFormat = "parquet"
     force: Force = False
-    quiet: Quiet = False
-
-
-class ExportColumns(TableColumns, frozen=True, kw_only=True):
-    """How an export is read."""
-
-    heading = "Reading the export"
-
-    join: Annotated[
-        tuple[str, ...],
-        option(
-            "Columns that are joined to one text, one line each; patterns such as title_{lang} are allowed.",
-            metavar="title,description,…",
-            otherwise="none: other texts become further columns",
-            reads=comma_list,
-        ),
-    ] = ()
-    language: Annotated[
-        str | None, option("Language of the texts, if no column gives it.", metavar="LANG")
-    ] = None
-    images: Annotated[
-        Path | None,
-        option("Folder of the images.", metavar="DIR", otherwise="that of the export"),
-    ] = None
-
-
-class ImportRequest(Request, frozen=True, kw_only=True):
-    """Make a clean manifest of an export."""
-
-    command = "data import"
-
-    export: Annotated[
-        Path, argument("EXPORT", "The export: CSV, TSV, text, Excel, JSON lines, JSON or Parquet.")
-    ]
-    columns: ExportColumns = ExportColumns()
-    out: Manifest
-    force: Annotated[bool, option("Replace MANIFEST where it is there already.", run=True)] = False
-    form: Form = "table"
-    as_json: AsJson = False
     quiet: Quiet = False
 
 

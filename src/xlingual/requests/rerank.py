@@ -21,64 +21,32 @@ Lowercase: TypeAlias = Annotated[bool, option("Ignore letter case.")]
 
 
 class Tuning(Record, frozen=True, kw_only=True):
-    """How weights are tuned."""
+    """How k-best MIRA tunes weights."""
 
-    algorithm: Annotated[Literal["mira", "pro"], option("The algorithm that finds the weights.")] = "mira"
     seed: Annotated[Natural, option("Seed of the first tuning.")] = 0
     tunings: Annotated[Positive, option("Number of tunings, which differ in their seed.")] = 3
     standardize: Annotated[bool, option("Divide each feature by its spread within lists.")] = False
     lowercase: Lowercase = False
-    c: Annotated[
-        float | None, option("MIRA: the largest step.", names=("--C",), metavar="C", otherwise="0.01")
-    ] = None
-    decay: Annotated[
-        float | None, option("MIRA: decay of the background.", metavar="D", otherwise="0.999")
-    ] = None
-    epochs: Annotated[
-        int | None, option("MIRA: number of passes over the lists.", metavar="N", otherwise="60")
-    ] = None
-    no_shuffle: Annotated[bool, option("MIRA: keep the order of the sentences; one tuning.")] = False
+    c: Annotated[float | None, option("The largest step.", names=("--C",), metavar="C", otherwise="0.01")] = (
+        None
+    )
+    decay: Annotated[float | None, option("Decay of the background.", metavar="D", otherwise="0.999")] = None
+    epochs: Annotated[int | None, option("Number of passes over the lists.", metavar="N", otherwise="60")] = (
+        None
+    )
+    no_shuffle: Annotated[bool, option("Keep the order of the sentences; one tuning.")] = False
     background: Annotated[
         Literal["ones", "paper"] | None,
-        option("MIRA: initial value of the background.", otherwise="ones"),
+        option("Initial value of the background.", otherwise="ones"),
     ] = None
     precision: Annotated[
         Literal["float64", "float32"] | None,
-        option("MIRA: type of number in which weights are computed.", otherwise="float64"),
+        option("Type of number in which weights are computed.", otherwise="float64"),
     ] = None
     average: Annotated[
         Literal["sentences", "updates"] | None,
-        option("MIRA: unit that weights are averaged over.", otherwise="sentences"),
+        option("Unit that weights are averaged over.", otherwise="sentences"),
     ] = None
-
-
-class GenerateRequest(Request, frozen=True, kw_only=True):
-    """Translate by beam search and write the n best."""
-
-    command = "rerank generate"
-
-    source: Annotated[Path, argument("SRC", "The sentences to translate, one a line.")]
-    model: Annotated[
-        str,
-        option(
-            "A translation model of transformers: folder, or name on the hub; ?device=, dtype=, revision=.",
-            metavar="hf:PATH",
-        ),
-    ]
-    n: Annotated[Positive, option("Number of translations of a line.")] = 20
-    beams: Annotated[Positive | None, option("Width of the beam.", metavar="N", otherwise="--n")] = None
-    batch: Annotated[Positive, option("Number of lines of a batch.")] = 8
-    max_tokens: Annotated[Positive, option("Number of tokens of a translation at most.")] = 256
-    source_language: Annotated[
-        str | None,
-        option("Language of the source, such as en, for models of several languages.", metavar="TAG"),
-    ] = None
-    target_language: Annotated[
-        str | None,
-        option("Language of the translations, for models of several languages.", metavar="TAG"),
-    ] = None
-    out: Annotated[Path, option("Write the lists to NBEST.", metavar="NBEST", run=True)]
-    quiet: Quiet = False
 
 
 class FeaturesRequest(Request, frozen=True, kw_only=True):
@@ -171,11 +139,11 @@ class ScoreRequest(Request, frozen=True, kw_only=True):
 
     best: Annotated[
         tuple[Path, ...],
-        argument("[NAME=]BEST…", "Files of one translation a line; those of one NAME are runs of a system."),
+        argument("BEST…", "Files of one translation a line."),
     ]
     references: References
     baseline: Annotated[
-        Path | None, option("Baseline translations to test BEST against.", metavar="[NAME=]FILE")
+        Path | None, option("Baseline translations to test BEST against.", metavar="FILE")
     ] = None
     nbest: Annotated[
         Path | None, option("Also show the bounds of these lists: oracle, random choice …", metavar="NBEST")
@@ -202,37 +170,6 @@ class ScoreRequest(Request, frozen=True, kw_only=True):
     ] = None
     seed: Annotated[Natural, option("Seed of random choice.")] = 0
     out: Annotated[Path | None, option("Write the scores to FILE, as JSON.", metavar="FILE", run=True)] = None
-    form: Form = "table"
-    as_json: AsJson = False
-    quiet: Quiet = False
-
-
-class AblateRequest(Request, frozen=True, kw_only=True):
-    """Say which features of n-best lists help."""
-
-    command = "rerank ablate"
-
-    nbest: Lists
-    references: References
-    without: Annotated[
-        tuple[str, ...],
-        option(
-            "Features or labels to leave out together; repeat for several sets.",
-            metavar="NAME,…",
-            otherwise="each label",
-        ),
-    ] = ()
-    on: Annotated[
-        Path | None, option("Measure BLEU on these lists instead of by cross-validation.", metavar="NBEST")
-    ] = None
-    on_references: Annotated[tuple[Path, ...], option("References of --on.", metavar="FILE")] = ()
-    folds: Annotated[
-        int | None, option("Number of parts of the cross-validation.", metavar="K", otherwise="5")
-    ] = None
-    tuning: Tuning
-    out: Annotated[Path | None, option("Write the ablation to FILE, as JSON.", metavar="FILE", run=True)] = (
-        None
-    )
     form: Form = "table"
     as_json: AsJson = False
     quiet: Quiet = False

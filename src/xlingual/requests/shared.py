@@ -77,7 +77,7 @@ Ties: TypeAlias = Annotated[
 ]
 
 
-class TableColumns(Record, frozen=True, kw_only=True):
+class Columns(Record, frozen=True, kw_only=True):
     """How a table of texts is read."""
 
     heading = "Reading the manifest"
@@ -104,11 +104,6 @@ class TableColumns(Record, frozen=True, kw_only=True):
         str | None,
         option("Encoding of a text file, such as cp1252.", metavar="NAME", otherwise="UTF-8"),
     ] = None
-
-
-class Columns(TableColumns, frozen=True, kw_only=True):
-    """How a manifest is read, but for the choice of rows."""
-
     images: Annotated[
         Literal["first", "mean"] | None,
         option(
@@ -299,18 +294,6 @@ Form: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, option("Print JSON, as --format json does.", names=("--json",), run=True)]
 
 
-LogTo: TypeAlias = Annotated[
-    tuple[str, ...],
-    option(
-        "Also log the numbers to tensorboard:DIR, mlflow[:URI], wandb[:PROJECT] or csv:FILE; repeat for "
-        "several.",
-        metavar="SINK",
-        run=True,
-        secret=True,
-    ),
-]
-
-
 EncodersOfResults: TypeAlias = Annotated[
     tuple[str, ...],
     option(
@@ -334,9 +317,3 @@ class Output(Record, frozen=True, kw_only=True):
     form: Form = "table"
     as_json: AsJson = False
     quiet: Quiet = False
-
-
-class EvaluationOutput(Output, frozen=True, kw_only=True):
-    """Output of an evaluation of encoders: files, terminal and trackers."""
-
-    log_to: LogTo = ()

@@ -113,48 +113,6 @@ class ReportRequest(Request, frozen=True, kw_only=True):
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
 
 
-class ExportRequest(Request, frozen=True, kw_only=True):
-    """Give results to other programs: MTEB, model cards, trackers."""
-
-    command = "export"
-
-    folder: Annotated[Path, argument("RESULTS", "A folder that was written with --out.")]
-    to: Annotated[
-        tuple[str, ...],
-        option(
-            "Target of the export: mteb:DIR, model-index:README.md, tensorboard:DIR, mlflow[:URI], "
-            "wandb[:PROJECT] or csv:FILE; repeat for several.",
-            metavar="TARGET",
-            run=True,
-            secret=True,
-        ),
-    ]
-    encoder: Annotated[
-        str | None,
-        option(
-            "The encoder to export; trackers and csv get all encoders unless you name one.",
-            metavar="NAME",
-            otherwise="the only one",
-        ),
-    ] = None
-    model: Annotated[
-        str | None,
-        option(
-            "Name of the model in the export, such as org/name.",
-            names=("--model-name",),
-            metavar="NAME",
-            otherwise="the encoder's",
-        ),
-    ] = None
-    name: Annotated[
-        str | None,
-        option(
-            "Name of the data in the export.", names=("--data-name",), metavar="NAME", otherwise="its digest"
-        ),
-    ] = None
-    quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
-
-
 class NearestRequest(Request, frozen=True, kw_only=True):
     """Show the texts nearest to any text."""
 

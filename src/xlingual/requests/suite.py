@@ -1,4 +1,4 @@
-"""Requests of `run` and `init`: files that say what is computed."""
+"""The request of `run`: a file that says what is computed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ class RunRequest(Request, frozen=True, kw_only=True):
     )
     dry_run: Annotated[
         bool,
-        option(
-            "Print what a suite would compute, with estimated time, memory and cost; run nothing.", run=True
-        ),
+        option("Print which steps of a suite would be computed and why; run nothing.", run=True),
     ] = False
     only: Annotated[
         tuple[str, ...],
@@ -49,49 +47,8 @@ class RunRequest(Request, frozen=True, kw_only=True):
     schema: Annotated[
         str | None,
         option(
-            "Print the JSON Schema of the options of COMMAND, or of a suite, and run nothing.",
-            metavar="COMMAND|suite",
+            "Print the JSON Schema of the options of COMMAND, and run nothing.",
+            metavar="COMMAND",
             run=True,
         ),
     ] = None
-
-
-class InitRequest(Request, frozen=True, kw_only=True):
-    """Write a suite for data, with comments."""
-
-    command = "init"
-
-    data: Annotated[
-        Path | None, argument("[DATA]", "A manifest, a pool, or a file of sentence pairs with scores.")
-    ] = None
-    name: Annotated[
-        str | None, option("Name of the data set.", metavar="NAME", otherwise="that of its file or folder")
-    ] = None
-    tasks: Annotated[
-        tuple[str, ...],
-        option(
-            "A task: bkr, xlr, lareqa …; repeat for several.",
-            names=("--task",),
-            metavar="NAME",
-            otherwise="those that the data allow",
-        ),
-    ] = ()
-    text_encoders: Annotated[
-        tuple[str, ...],
-        option("Text encoder; repeat for several.", names=("--text-encoder",), metavar="[NAME=]SPEC"),
-    ] = ()
-    image_encoder: Annotated[str | None, option("Encoder of the images.", metavar="SPEC")] = None
-    candidate: Annotated[
-        str | None,
-        option("Add a gate that decides whether this encoder may replace the baseline.", metavar="NAME"),
-    ] = None
-    baseline: Annotated[str | None, option("The encoder in use, for the gate.", metavar="NAME")] = None
-    margin: Annotated[float, option("Largest acceptable loss of the candidate.", metavar="M")] = 0.01
-    language: Annotated[
-        str | None, option("Language of sentence pairs.", names=("--lang",), metavar="TAG")
-    ] = None
-    out: Annotated[Path, option("Write the suite to FILE.", metavar="FILE", run=True)] = Path("suite.toml")
-    force: Annotated[bool, option("Replace FILE if it is there.", run=True)] = False
-    ask: Annotated[bool, option("Ask for what is not given, if standard input is a terminal.", run=True)] = (
-        True
-    )

@@ -22,9 +22,6 @@ from xlingual.results.values import (
     among,
 )
 
-MTEB = "mteb"
-OWN = "xlingual"
-
 
 class ResultCell(Struct, frozen=True):
     """One encoder in one column; the value is None where it was not evaluated there, the note says so."""
@@ -52,9 +49,8 @@ class ResultColumn(Struct, frozen=True):
 
     name: Annotated[str, about("Its head, which no other column has.")]
     data: Annotated[str, about("Name of the data.")]
-    task: Annotated[str, about("Name of the task; of MTEB its name there.")]
-    measure: Annotated[str, about("Canonical name of the measure; main_score of a task of MTEB.")]
-    origin: Annotated[str, among(OWN, MTEB), about("Which program evaluated.")]
+    task: Annotated[str, about("Name of the task.")]
+    measure: Annotated[str, about("Canonical name of the measure.")]
     languages: Annotated[list[str], about("Languages in it.")]
     conditions: Conditions
     cells: Annotated[list[ResultCell], about("A cell for each row: values first, the best ones first.")]
@@ -62,7 +58,7 @@ class ResultColumn(Struct, frozen=True):
         Number | None, about("Mean value of an encoder that knows nothing; null if unknown.")
     ] = None
     lower_is_better: Annotated[bool, about("Whether lower values are better.")] = False
-    n_parts: Annotated[Count, about("Language pairs, or subsets of MTEB, that values are means over.")] = 1
+    n_parts: Annotated[Count, about("Language pairs that values are means over.")] = 1
     n_seeds: Annotated[Count, about("Samples that values are means over.")] = 1
     n_queries: Annotated[
         Count | None, about("Queries that the encoders are compared on; null without tests.")
@@ -100,10 +96,9 @@ class Source(Struct, frozen=True):
 
     name: Annotated[str, about("Its name, which no other has; its page is results/NAME.html.")]
     folder: Annotated[str, about("The folder it was read from.")]
-    origin: Annotated[str, among(OWN, MTEB), about("Which program wrote it.")]
     tasks: Annotated[list[str], about("Its tasks, in the order of its page.")] = field(default_factory=list)
     date: Annotated[str | None, about("When it was made; null where it does not say.")] = None
-    digest: Annotated[str | None, about("Its result digest; null for results of MTEB.")] = None
+    digest: Annotated[str | None, about("Its result digest.")] = None
 
 
 class Leaderboard(FolderDocument, frozen=True, tag="xlingual/leaderboard/1"):

@@ -40,7 +40,6 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "step": "xlingual.results.step:Step",
     "rerank-weights": "xlingual.nbest.weights:Weights",
     "rerank-scores": "xlingual.nbest.score:Scores",
-    "rerank-ablation": "xlingual.nbest.ablation:Ablation",
 }
 
 

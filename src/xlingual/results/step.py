@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from xlingual.results.document import FolderDocument
-from xlingual.results.values import Number, about
+from xlingual.results.values import about
 
 
 class Step(FolderDocument, frozen=True, kw_only=True, tag="xlingual/step/1"):
@@ -23,5 +23,4 @@ class Step(FolderDocument, frozen=True, kw_only=True, tag="xlingual/step/1"):
         dict[str, str],
         about("Digest of each file and folder that it reads, by path; of results, of what they found."),
     ]
-    seconds: Annotated[Number, about("How long it took; differs between equal runs.")] = 0.0
     files: Annotated[dict[str, str], about("SHA-256 of each file that it wrote, by name.")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -18,12 +18,11 @@ from xlingual.errors import InputError
 from xlingual.files import make_folder
 from xlingual.training.checkpoints import Checkpoints, TrainingState
 from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper, make_optimizer
+from xlingual.training.log import Log, OnLog
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision, seeded, torch_threads, training_device
 from xlingual.training.recipe import Loss, Recipe, Validate, ValidationScores
 from xlingual.training.resuming import compared_settings, start
-from xlingual.training.sinks import Log, Sinks
-from xlingual.training.trackers import Sink
 
 __all__ = ["FitOptions", "Fitted", "Loss", "Recipe", "Validate", "ValidationScores", "fit"]
 _PAUSE = 0.1  # seconds between two reports of steps
@@ -54,7 +53,7 @@ def fit(
     *,
     settings: Mapping[str, Any],
     validate: Validate | None = None,
-    sinks: Sequence[Sink] = (),
+    on_log: OnLog | None = None,
     resume: bool = False,
     replace: bool = False,
     progress: Progress | None = None,
@@ -62,7 +61,8 @@ def fit(
     """Train a recipe's model and return it with the weights of its best epoch, or of its last.
 
     After every epoch the model is validated (without `validate` the last epoch counts as the best), and
-    `folder` gets a line in its log and a checkpoint. With `resume` the training goes on after the checkpoint
+    `folder` gets a line in its log and a checkpoint; then `on_log` is called with the line. With `resume` the
+    training goes on after the checkpoint
     as if it had not been interrupted: on a CPU bit for bit. `settings` (plain JSON) is all of the recipe and
     its data that must be equal then; of the options only `epochs` (unless the rate depends on it),
     `patience`, `keep_epoch`, `device` and `threads` may differ. A folder that has a model or a checkpoint
@@ -78,32 +78,28 @@ def fit(
     model = recipe.model.to(device)
     optimizer = make_optimizer(model, options)
     checkpoints, state = Checkpoints(folder), TrainingState()
-    progress_line, all_sinks = ProgressLine(progress, recipe, options), Sinks(sinks)
+    progress_line = ProgressLine(progress, recipe, options)
     if checkpoint is not None:
         state = checkpoint.standing
         checkpoints.load(checkpoint, model, optimizer)
         precision.scaler.load_state_dict(dict(checkpoint.scaler))
         progress_line.continued(state)
     stepper = Stepper(recipe, options, optimizer, precision)
-    try:
-        begun_with = {**settings, "fit": options.settings(), "continued_after_epoch": state.epoch}
-        all_sinks.config(begun_with, state.epoch)
-        if checkpoint is None:
-            checkpoints.remove()  # nothing can be refused any more
-        log = Log(folder, after=state.epoch)
-        while state.stopped(options) is None:
-            begun, epoch = perf_counter(), state.epoch + 1
-            with torch_threads(options.threads), seeded(options.seed, f"epoch {epoch}", device):
-                means, scores = _epoch(stepper, model, validate, state, progress_line, checkpoints)
-            seconds = perf_counter() - begun
-            state = state.after(scores.value if scores else None, seconds)
-            line = _log_line(epoch, means, scores, best=state.best_epoch == epoch, seconds=seconds)
-            log.add(line)
-            checkpoints.write(model, optimizer, state, compared, precision.scaler.state_dict())
-            all_sinks.epoch(line)
-            progress_line.epoch(state, means, scores, seconds)
-    finally:
-        all_sinks.close()
+    if checkpoint is None:
+        checkpoints.remove()  # nothing can be refused any more
+    log = Log(folder, after=state.epoch)
+    while state.stopped(options) is None:
+        begun, epoch = perf_counter(), state.epoch + 1
+        with torch_threads(options.threads), seeded(options.seed, f"epoch {epoch}", device):
+            means, scores = _epoch(stepper, model, validate, state, progress_line, checkpoints)
+        seconds = perf_counter() - begun
+        state = state.after(scores.value if scores else None, seconds)
+        line = _log_line(epoch, means, scores, best=state.best_epoch == epoch, seconds=seconds)
+        log.add(line)
+        checkpoints.write(model, optimizer, state, compared, precision.scaler.state_dict())
+        if on_log is not None:
+            on_log(line)
+        progress_line.epoch(state, means, scores, seconds)
     kept = state.epoch if options.keep_epoch == "last" else state.best_epoch
     checkpoints.load_epoch(model, kept)
     model.eval()

@@ -15,7 +15,6 @@ from xlingual.requests.shared import (
     Form,
     ImageEncoding,
     Keeping,
-    LogTo,
     ManifestOptions,
     Output,
     PoolLanguages,
@@ -44,7 +43,7 @@ from xlingual.training.recipes.triplet_options import (
 
 
 class ModelOutput(Record, frozen=True, kw_only=True):
-    """Where a model is written, and where its training is logged."""
+    """Where a model is written."""
 
     out: Annotated[Path, option("Folder of the model.", metavar="MODEL", run=True)]
     config: Annotated[
@@ -57,7 +56,6 @@ class ModelOutput(Record, frozen=True, kw_only=True):
     ] = None
     resume: Annotated[bool, option("Continue an interrupted training.", run=True)] = False
     force: Annotated[bool, option("Replace the model or training that MODEL holds.", run=True)] = False
-    log_to: LogTo = ()
     form: Form = "table"
     as_json: Annotated[
         bool, option("Print config.json, as --format json does.", names=("--json",), run=True)

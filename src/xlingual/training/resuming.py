@@ -11,7 +11,6 @@ from xlingual.errors import InputError
 from xlingual.models.folder import CARD, CONFIG, NETWORK, WEIGHTS
 from xlingual.training.checkpoints import Checkpoint, Checkpoints
 from xlingual.training.options import FitOptions
-from xlingual.training.trackers import flat
 
 _WRITTEN = (CARD, WEIGHTS, NETWORK)  # written beside a configuration or a checkpoint only
 _SCHEMA = "xlingual/model/"  # what the "schema" of every model's configuration begins with
@@ -116,8 +115,23 @@ def _check(folder: Path, checkpoint: Checkpoint, settings: Mapping[str, Any], op
 
 def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the recipe's and the loop's settings by name; `fit.` sets equal names apart."""
-    recipe, loop = flat(settings["recipe"]), flat(settings["fit"])
+    recipe, loop = _flat(settings["recipe"]), _flat(settings["fit"])
     return {**recipe, **{f"fit.{name}" if name in recipe else name: value for name, value in loop.items()}}
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested settings under names joined by dots.
+
+    >>> _flat({"a": 1, "b": {"c": 2}})
+    {'a': 1, 'b.c': 2}
+    """
+    named: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            named |= _flat(value, f"{prefix}{name}.")
+        else:
+            named[prefix + name] = value
+    return named
 
 
 def _shown(value: object) -> str:

@@ -36,7 +36,7 @@ def leaderboard(
 ) -> Leaderboard:
     """Put the encoders of several results on one leaderboard; with `out` write it as a site.
 
-    `results` are `Results`, folders of results, folders of such folders, or folders of results of MTEB. A
+    `results` are `Results`, folders of results, or folders of such folders. A
     column is a data set, task and measure under equal conditions; numbers of unequal conditions are never in
     one column. Ranks come from paired tests of all pairs of a column's encoders, corrected for their number.
     `measures` default to the first of each task; with `per_pair` each language pair is a column.
@@ -86,10 +86,9 @@ def write_site(
 ) -> None:
     """Write a leaderboard as a folder; index.html comes last, so that its links lead somewhere."""
     make_folder(out / FOLDER)
-    own = [one for one in given if one.results is not None]
-    for place, one in enumerate(own):
+    for place, one in enumerate(given):
         if progress is not None:
-            progress("writing reports", place, len(own))
+            progress("writing reports", place, len(given))
         html.write(page_of([one.results]), out / FOLDER / f"{one.name}.html")
     board.write(out)
     html.write(page_of(board, title=title), out / "index.html")

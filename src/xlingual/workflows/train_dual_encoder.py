@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,10 +26,10 @@ from xlingual.ragged import members
 from xlingual.ranking import Cosine, UnitVectors, counts
 from xlingual.records import TargetCounts
 from xlingual.store import StoreLike, open_store
+from xlingual.training.log import OnLog
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.dual_options import NETWORK_FIT, WORDS, DualOptions
-from xlingual.training.trackers import Sink
 from xlingual.workflows.trained import TrainingOutcome, TrainingRun, running
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def train_dual_encoder(
     resume: bool = False,
     replace: bool = False,
     untrained: bool = False,
-    sinks: Sequence[Sink] = (),
+    on_log: OnLog | None = None,
     store: StoreLike = "default",
     progress: Progress | None = None,
 ) -> TrainedDual:
@@ -76,7 +76,7 @@ def train_dual_encoder(
         resume: continue an interrupted training, bit for bit on a CPU.
         replace: train anew where a model or a training lies in `out`.
         untrained: write the model as it is before its first step: a control.
-        sinks: where the log goes besides `log.jsonl`.
+        on_log: is called with the line of each epoch that `log.jsonl` gets.
         store: where vectors of a frozen base are kept and found again.
         progress: is called with (what, done, total).
 
@@ -99,7 +99,7 @@ def train_dual_encoder(
         validation = None
     train, held_out = (data, None) if validation is None else data.divided(validation, options.seed)
     fit = fit or fit_options(base, frozen=frozen, seed=options.seed)
-    with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
+    with running(out, fit, resume=resume, replace=replace, on_log=on_log, progress=progress) as run:
         builder = TowerBuilder(data, train, options, run, open_store(store))
         if isinstance(base, str) and base == WORDS:
             tower = builder.on_words()

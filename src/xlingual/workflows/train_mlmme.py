@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -22,12 +22,12 @@ from xlingual.errors import InputError, listed, warn
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.store import StoreLike, open_store
 from xlingual.training.corpus import Corpus
+from xlingual.training.log import OnLog
 from xlingual.training.options import FitOptions
 from xlingual.training.packing import Source, TextReading, count_vocabularies, pack
 from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
 from xlingual.training.samplers import IMAGES
-from xlingual.training.trackers import Sink
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def train_mlmme(
     recipe: str = "mlmme",
     resume: bool = False,
     replace: bool = False,
-    sinks: Sequence[Sink] = (),
+    on_log: OnLog | None = None,
     store: StoreLike = "default",
     progress: Progress | None = None,
     **columns: Unpack[DataOptions],
@@ -69,7 +69,7 @@ def train_mlmme(
         recipe: its name in the model's folder.
         resume: continue an interrupted training, bit for bit on a CPU.
         replace: train anew where a model or a training lies in `out`.
-        sinks: where the log goes besides `log.jsonl`.
+        on_log: is called with the line of each epoch that `log.jsonl` gets.
         store: where image vectors are kept and found again.
         progress: is called with (what, done, total).
 
@@ -87,7 +87,7 @@ def train_mlmme(
         name, encoder = encoders.image_encoder(spec, languages=options.languages)
         return Source(name, encoder, kept, progress)
 
-    with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
+    with running(out, fit, resume=resume, replace=replace, on_log=on_log, progress=progress) as run:
         images = held_out_images = None if image_encoder is None else source(image_encoder)
         other = validation_image_encoder
         if images is not None and other and other is not image_encoder:

@@ -20,12 +20,12 @@ from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
 from xlingual.store import StoreLike, open_store
+from xlingual.training.log import OnLog
 from xlingual.training.options import FitOptions
 from xlingual.training.packing import Source
 from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
-from xlingual.training.trackers import Sink
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
 
@@ -41,7 +41,7 @@ def train_triplet(
     recipe: str | None = None,
     resume: bool = False,
     replace: bool = False,
-    sinks: Sequence[Sink] = (),
+    on_log: OnLog | None = None,
     store: StoreLike = "default",
     progress: Progress | None = None,
     **columns: Unpack[DataOptions],
@@ -59,7 +59,7 @@ def train_triplet(
         recipe: its name in the model's folder: "triplet", or "triplet-xl" where beta is above 0.
         resume: continue an interrupted training, bit for bit on a CPU.
         replace: train anew where a model or a training lies in `out`.
-        sinks: where the log goes besides `log.jsonl`.
+        on_log: is called with the line of each epoch that `log.jsonl` gets.
         store: where vectors of texts are kept and found again.
         progress: is called with (what, done, total).
 
@@ -73,7 +73,7 @@ def train_triplet(
     train, held_out = divided(manifest, validation, options.seed)
     languages = list(dict.fromkeys((*train.languages, *held_out.languages)))
     source = Source(*_encoder(text_encoder, train, languages), open_store(store), progress)
-    with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
+    with running(out, fit, resume=resume, replace=replace, on_log=on_log, progress=progress) as run:
         return _trained(run, train, held_out, options, recipe, source, languages)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -22,9 +22,9 @@ from xlingual.files import make_folder
 from xlingual.models.card import write_card
 from xlingual.models.folder import ModelFolder, write_model
 from xlingual.models.vocabulary import Vocabulary
+from xlingual.training.log import OnLog
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import Recipe, Validate, ValidationScores
-from xlingual.training.trackers import Sink
 
 if TYPE_CHECKING:
     from xlingual.training.loop import Fitted
@@ -73,7 +73,7 @@ class TrainingRun:
     fit: FitOptions
     resume: bool
     replace: bool
-    sinks: Sequence[Sink]
+    on_log: OnLog | None
     progress: Progress | None
 
     @property
@@ -96,7 +96,7 @@ class TrainingRun:
             self.folder,
             settings=settings,
             validate=validate,
-            sinks=self.sinks,
+            on_log=self.on_log,
             resume=self.resume,
             replace=self.replace,
             progress=self.progress,
@@ -154,7 +154,7 @@ def running(
     *,
     resume: bool,
     replace: bool,
-    sinks: Sequence[Sink],
+    on_log: OnLog | None,
     progress: Progress | None,
 ) -> Iterator[TrainingRun]:
     """Give the run of a training; in the end remove its corpus, and the folder where it is empty.
@@ -166,7 +166,7 @@ def running(
 
     refuse(Path(out), resume=resume, replace=replace)
     MixedPrecision(fit.precision, training_device(fit.device))
-    run = TrainingRun(make_folder(out), fit, resume, replace, sinks, progress)
+    run = TrainingRun(make_folder(out), fit, resume, replace, on_log, progress)
     try:
         yield run
     finally:

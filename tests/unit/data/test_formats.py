@@ -90,7 +90,7 @@ def test_equal_endings_make_no_name_near(tmp_path, table_file, name):
     ("name", "content", "words"),
     [
         ("m.ods", b"", r"ends in \.parquet, .* not in '\.ods'.*save it as CSV UTF-8"),
-        ("m.xlsx", b"", r"not a workbook of Excel .* save the sheet as CSV UTF-8"),
+        ("m.xlsx", b"", r"ends in \.parquet, .* not in '\.xlsx'.*save it as CSV UTF-8"),
         ("m.parquet", b"PAR1 no", "is not a Parquet file"),
         ("m.parquet", b"", "is not a Parquet file"),
         ("m.jsonl", b'{"id": 1, "lang": "en", "text": "a"}\n\n{"id": 2,', "line 3 is not JSON"),
@@ -110,8 +110,10 @@ def test_equal_endings_make_no_name_near(tmp_path, table_file, name):
         ("m.csv", b'lang,text\nen,"a" b\n', "line 2: ',' expected"),
         ("m.csv", b"id;text\n", "separated by ';', not by ',': say separator=';'"),
         ("m.csv", b"lang,text,text\nen,a,b\n", "more than one column 'text'"),
-        ("m.csv", b"lang,text\nen,ok\nen,\xff\n", "line 3 is not UTF-8"),
-        ("m.csv", b"\xff\xfel\x00a", "begins as UTF-16 but is damaged"),
+        ("m.csv", b"lang,text\nen,ok\nen,\xff\n", "line 3 is not UTF-8 .* encoding='cp1252'"),
+        ("m.csv", b"lang,text\nen,ok\nen,\xc3", "line 3 is not UTF-8"),
+        ("m.csv", "lang,text".encode("utf-16"), "line 1 is not UTF-8"),
+        ("m.jsonl", b'{"lang": "en", "text": "ok"}\n{"lang": "en", "text": "\xfc"}\n', "line 2 is not UTF-8"),
     ],
 )
 def test_hostile_files(tmp_path, name, content, words):
@@ -121,6 +123,29 @@ def test_hostile_files(tmp_path, name, content, words):
         Manifest.read(path)
     assert "\n" not in str(error.value)
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8"])
+@pytest.mark.parametrize("mark", [";", "tab"])
+def test_encoding_and_separator_are_options(tmp_path, encoding, mark):
+    text = "lang;text\nde;Größe, blau\n".replace(";", "\t" if mark == "tab" else mark)
+    (tmp_path / "m.csv").write_text(text, encoding=encoding)
+    assert Manifest.read(tmp_path / "m.csv", encoding=encoding, separator=mark).text == ["Größe, blau"]
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"encoding": "utf8000"}, "encoding='utf8000': no such"),
+        ({"encoding": "base64"}, "no such encoding"),
+        ({"encoding": "ascii"}, "line 2 is not ascii"),
+        ({"separator": "::"}, "separator='::': say one character"),
+    ],
+)
+def test_wrong_options_of_a_text_file(tmp_path, options, word):
+    (tmp_path / "m.csv").write_text("lang,text\nde,Größe\n", encoding="utf-8")
+    with pytest.raises(InputError, match=word):
+        Manifest.read(tmp_path / "m.csv", **options)
 
 
 def test_damaged_parquet_column(tmp_path, table_file):

@@ -273,20 +273,6 @@ def test_columns_named_by_languages_are_asked_about():
     assert found.item_ids == ["x", "y"]
 
 
-@pytest.mark.parametrize(
-    "names", [("english", "german"), ("Title EN", "Title DE"), ("Text (en)", "Text (de)")]
-)
-def test_columns_named_by_languages_in_words_are_asked_about(tmp_path, names):
-    frame = pd.DataFrame([["7", "a", "b"]], columns=["sku", *names])
-    says = refused(lambda: Manifest.of(frame))
-    new = dict(zip(names, ("text_en", "text_de"), strict=True))
-    assert f"Are the columns {names[0]}, {names[1]} texts in English (en) and German (de)?" in says
-    assert f"rename them: {names[0]} → text_en, {names[1]} → text_de (of a file" in says
-    assert Manifest.of(frame.rename(columns=new)).text == ["a", "b"]
-    frame.to_csv(tmp_path / "m.csv", index=False)
-    assert f"rename them: {names[0]} → text_en" in refused(lambda: Manifest.read(tmp_path / "m.csv"))
-
-
 def test_the_name_of_a_melted_column_is_no_language():
     frame = pd.DataFrame({"text_en": ["a"], "text_de": ["b"]}).melt(var_name="lang", value_name="text")
     assert "'text_en' is not a language tag: write 'en'" in refused(lambda: Manifest.of(frame))

@@ -2,6 +2,7 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -9,15 +10,13 @@ torch = pytest.importorskip("torch")
 from xlingual.errors import InputError  # noqa: E402
 from xlingual.models.card import (  # noqa: E402
     card,
-    front_matter,
     identity,
     languages,
     parameters,
     signature,
     write_card,
 )
-from xlingual.models.card_words import words_of  # noqa: E402
-from xlingual.models.folder import KINDS, ModelFolder, write_model  # noqa: E402
+from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
 from xlingual.models.mlmme import Mlmme, MlmmeConfig  # noqa: E402
 from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
 from xlingual.models.vocabulary import Vocabulary  # noqa: E402
@@ -61,57 +60,65 @@ def triplet(path, **more):
     )
 
 
-def rows_of(folder, title):
-    return dict(next(part.rows for part in card(folder).sections if part.title == title))
-
-
-def test_it_tells_data_scores_options_sizes_and_signature(tmp_path):
-    folder = mlmme(tmp_path / "m")
-    titles = [part.title for part in card(folder).sections]
-    assert titles == [
-        *("What it is", "How to use it", "Data", "Scores", "Training", "Sizes", "Environment", "Signature")
-    ]
-    text = card(folder).markdown()
-    assert rows_of(folder, "Data") == {
-        "manifest": "a|b\nc.parquet",
-        "digest": "abc",
-        "digest of the validation": "def",
-        "texts trained on": "no 1,234",
+def transform(path, places=("de", "en"), **model):
+    arrays = {"offset": np.zeros((2, 2)), "bank": np.ones((7, 2)), "fitted_on": np.zeros((9, 16))}
+    content = {
+        "kind": "transform",
+        "model": {"languages": list(places), "transforms": "whiten:", **model},
+        "base": {"name": "e5", "identity": "st:1", "dim": 2, "languages": ["de", "en", "fr"]},
+        "data": {"source": "p.parquet", "digest": "abc"},
     }
-    assert "| manifest | a\\|b c.parquet |" in text
-    assert rows_of(folder, "Scores") == {"score": "412.2", "image-no": "412.2"}
-    # what came out, what stands under Sizes, and what has no value are no options
-    assert rows_of(folder, "Training") == {"recipe": "vsepp", "margin": "0.2", "device": "auto", "seed": "3"}
-    assert rows_of(folder, "Sizes")["joint_dim"] == "4"
-    assert rows_of(folder, "Environment") == {"xlingual": "0.1.0", "torch": "2"}
-    assert f"```\n{signature(folder)}\n```" in text
+    return write_model(path, content, {name: one.astype(np.float32) for name, one in arrays.items()})
 
 
-def test_what_languages_share(tmp_path):
-    said = []
-    for text_map in ("shared", "per-language"):
-        config = MlmmeConfig(("no",), {"no": 4}, 3, word_dim=2, state_dim=2, joint_dim=4, text_map=text_map)
-        folder = mlmme(tmp_path / text_map, model=config.to_dict())
-        said.append(card(folder).sections[0].sentences[0])
-        assert rows_of(folder, "Sizes").get("text_map") == text_map
+def test_it_tells_data_options_sizes_and_signature(tmp_path):
+    folder = mlmme(tmp_path / "m", data={**DATA, "pictures": 135})
+    text = card(folder)
+    for part in (
+        "\n# VSE++, made on a|b c.parquet\n",
+        "One space of 4 dimensions for texts in no and images",
+        "fc7 (3 dimensions), with the identity `vgg:1`",
+        "| source | a\\|b c.parquet |",
+        "| texts | no 1,234 |",
+        "| images | 135 |",
+        "| margin | 0.2 |",
+        "| scores | image-no 412.25 |",
+        "| joint dim | 4 |",
+        f"| parameters | {parameters(folder):,} |",
+        "| torch | 2 |",
+        f"```\n{signature(folder)}\n```",
+        "--text-encoder 'model:DIR'\n--image-encoder 'model:DIR::SPEC'",
+    ):
+        assert part in text
+    assert "picture" not in text and "None" not in text
+
+
+def test_every_kind_is_said_in_words(tmp_path):
+    assert "2 × 4 dimensions, title before body" in card(triplet(tmp_path / "t"))
+    made = transform(tmp_path / "m", similarity="csls?k=10")
+    text = card(made)
+    for part in ("# Map of vectors, made on p.parquet", "(whiten:)", "csls?k=10", "model:DIR::SPEC"):
+        assert part in text
+    assert parameters(made) == 4  # neither training questions nor digests of texts
+    assert languages(made.config) == ("de", "en")
+    assert languages(transform(tmp_path / "o", ("fr", None)).config) == ("de", "en", "fr")
 
 
 def test_the_head_is_yaml_and_norwegian_stays_a_language(tmp_path):
     yaml = pytest.importorskip("yaml")
-    head, text = card(mlmme(tmp_path / "m")).markdown().split("---\n")[1:3]
+    folder = mlmme(tmp_path / "m")
+    head, text = card(folder).split("---\n")[1:3]
     assert yaml.safe_load(head) == {"language": ["no"], "library_name": "xlingual", "tags": ["xlingual"]}
     assert text.startswith("\n# ")
-    assert yaml.safe_load(front_matter((), ("a: b",), "x").strip("-")) == {
-        "library_name": "x",
-        "tags": ["a: b"],
-    }
+    head = card(triplet(tmp_path / "t"), library="x", topics=("a: b",), what="W.", use="U.").split("---\n")[1]
+    assert yaml.safe_load(head) == {"library_name": "x", "tags": ["a: b"]}
 
 
 def test_what_is_written_is_the_card_wherever_the_folder_lies(tmp_path):
     folder = write_card(mlmme(tmp_path / "m"))
     written = (folder.path / "README.md").read_text(encoding="utf-8")
     moved = ModelFolder.read(shutil.move(folder.path, tmp_path / "elsewhere"))
-    assert card(moved).markdown() == written
+    assert card(moved) == written
     assert str(tmp_path) not in written
     assert moved.digest == mlmme(tmp_path / "again").digest  # a card is no part of the model
 
@@ -119,7 +126,6 @@ def test_what_is_written_is_the_card_wherever_the_folder_lies(tmp_path):
 def test_parameters_are_those_of_the_weights(tmp_path):
     folder = triplet(tmp_path / "m", separate_towers=True)
     assert parameters(folder) == 2 * ((6 + 1) * 5 + (5 + 1) * 4)
-    assert rows_of(folder, "Sizes")["parameters"] == "118"
     (folder.path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(InputError, match="is damaged"):
         parameters(folder)
@@ -143,25 +149,3 @@ def test_signatures_part_what_was_done_from_what_came_out(tmp_path):
     assert signature(mlmme(tmp_path / "3", seed=1)).system != signed.system
     assert [said.partition(":")[0] for said in against(text_map="per-language")] == ["options"]
     assert [said.partition(":")[0] for said in against(keep_epoch="last")] == ["options"]
-
-
-def test_a_dual_encoder_in_words():
-    model = {"tower": "words", "dim": 1200, "separate": False}
-    config = {"kind": "dual-encoder", "model": model, "training": {"recipe": "dual-encoder"}}
-    words = words_of("dual-encoder")
-    assert words.title(config) == "Dual encoder"
-    assert words.use(config, "m") == ("--text-encoder model:m",)
-    assert languages({**config, "data": {"languages": ["en", "ar"]}}) == ("en", "ar")
-
-
-def test_every_kind_has_words_of_its_own():
-    for kind in KINDS:
-        assert words_of(kind) is not words_of("another kind")
-
-
-def test_shown_names_say_image_and_the_file_keeps_its_keys(tmp_path):
-    made = mlmme(tmp_path / "m", data={**DATA, "pictures": 135})
-    rows = {name: value for part in card(made).sections for name, value in part.rows}
-    assert rows["images"] == "135" and rows["image_bias"] == "no" and rows["image_dim"] == "3"
-    assert not any("picture" in name for name in rows)
-    assert made.config["data"]["pictures"] == 135 and "picture_bias" in made.config["model"]

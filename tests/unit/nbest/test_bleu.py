@@ -13,7 +13,6 @@ from xlingual.nbest.bleu import (
     corpus_bleu,
     counts,
     sentence_bleu,
-    sentence_bleu_plus_one,
 )
 
 sentences = st.lists(st.sampled_from(["a", "b", "C", "c", "Ä", "ß"]), max_size=9).map(" ".join)
@@ -32,15 +31,9 @@ def test_the_shorter_of_two_equally_close_lengths():
     assert found[0, 9] == 2
 
 
-def test_plus_one_by_hand():
-    found = counts(["a b c x", "y"], np.zeros(2, int), [["a b c d e"]])
-    expected = (3 / 4 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25 * np.exp(1 - 5 / 4)
-    np.testing.assert_allclose(sentence_bleu_plus_one(found), [expected, 0.0])
-
-
 def test_no_match_no_bleu():
     found = counts(["", "x y z w v"], np.zeros(2, int), [["a b"]])
-    for function in (corpus_bleu, sentence_bleu, sentence_bleu_plus_one):
+    for function in (corpus_bleu, sentence_bleu):
         assert function(found).tolist() == [0.0, 0.0]
     partly = counts(["a b"], np.zeros(1, int), [["a b"]])
     assert corpus_bleu(partly, smooth=False)[0] == 0 and sentence_bleu(partly)[0] == pytest.approx(100)

@@ -1,4 +1,4 @@
-"""JSON Schemas of weights, scores and ablations: every key is described, and what is written follows them."""
+"""JSON Schemas of weights and scores: every key is described, and what is written follows them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ import jsonschema
 import numpy as np
 import pytest
 
-from xlingual.nbest import ablation, score, weights
-from xlingual.nbest.ablation import ablate
+from xlingual.nbest import score, weights
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira
-from xlingual.nbest.pro import Pro
 from xlingual.nbest.tune import tune
 from xlingual.results.schemas import schema_of
 
-MODULES = {"rerank-weights": weights, "rerank-scores": score, "rerank-ablation": ablation}
+MODULES = {"rerank-weights": weights, "rerank-scores": score}
 RECORDS = {
     "rerank-weights": weights.Weights,
     "rerank-scores": score.Scores,
-    "rerank-ablation": ablation.Ablation,
 }
 
 
@@ -45,11 +42,7 @@ def made() -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[Any]] = {
         "rerank-weights": [
             tune(lists, [references], Mira(epochs=3), folds=3),
-            tune(lists, [references], Pro(), standardize=True),
-        ],
-        "rerank-ablation": [
-            ablate(lists, [references], Mira(epochs=3), folds=3),
-            ablate(lists, [references], Pro(), other=(lists, [references]), without=[["tm"]]),
+            tune(lists, [references], Mira(epochs=2, shuffle=False), standardize=True),
         ],
     }
     pytest.importorskip("sacrebleu")
@@ -92,7 +85,6 @@ def test_reading_gives_back_what_was_written(
 def test_the_cases_have_what_may_lack_and_lack_it(made: dict[str, list[dict[str, Any]]]) -> None:
     full, short = made["rerank-weights"]
     assert full["cross_validated"] and short["cross_validated"] is None and short["notes"]
-    assert full["tunings"][0]["epoch"] and short["tunings"][0]["epoch"] is None
     full, short = made["rerank-scores"]
     assert {one["kind"] for one in full["systems"]} == {"baseline", "system", "bound"}
     assert full["mean"] and full["test"] and not short["mean"] and short["test"] is None

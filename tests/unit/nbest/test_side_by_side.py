@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xlingual.nbest.score import score
+from xlingual.nbest.score import metrics_of
 from xlingual.nbest.side_by_side import side_by_side
 from xlingual.stats.corrections import holm
 from xlingual.streams import stream
@@ -64,12 +64,9 @@ def naive(measure: str, hypotheses: list[str], references: list[str]) -> float:
 
 def test_differences_are_those_of_a_bootstrap_written_out(data: Any) -> None:
     references, systems = data
-    flat = {run: own for runs in list(systems.values())[1:] for run, own in runs.items()}
-    groups = {run: name for name, runs in systems.items() for run in runs}
-    given: dict[str, Any] = {"language": "de", "samples": SAMPLES, "groups": groups}
-    found = score(flat, [references], baseline=("mt", systems["mt"]["mt"]), **given)
-    assert [one.name for one in found.side_by_side] == ["mt", "vse", "mlmme"]
-    assert found.side_by_side[1].runs == ["vse.0", "vse.1", "vse.2"] and not found.mean
+    found = side_by_side(systems, metrics_of("none", False, "de", [references]), samples=SAMPLES)
+    assert [one.name for one in found] == ["mt", "vse", "mlmme"]
+    assert found[1].runs == ["vse.0", "vse.1", "vse.2"]
     n = len(references)
     drawn = stream(0, "nbest side by side").multinomial(n, np.full(n, 1 / n), size=SAMPLES)
     for measure, key in (("BLEU", "BLEU"), ("TER", "TER"), ("METEOR", "METEOR (exact + stem)")):
@@ -84,7 +81,7 @@ def test_differences_are_those_of_a_bootstrap_written_out(data: Any) -> None:
                 of_runs.append(values)
             resampled[name] = np.mean(of_runs, axis=0)
         base = naive(measure, systems["mt"]["mt"], references)
-        for one in found.side_by_side[1:]:
+        for one in found[1:]:
             each = [naive(measure, own, references) - base for own in systems[one.name].values()]
             gain = one.scores[key].gain
             assert gain is not None and gain.ci is not None
@@ -97,7 +94,7 @@ def test_differences_are_those_of_a_bootstrap_written_out(data: Any) -> None:
             half = t.ppf(0.975) * np.sqrt(sentences + runs)
             assert gain.ci.high - gain.value == pytest.approx(half)
             assert gain.p == pytest.approx(2 * t.sf(abs(gain.value) / np.sqrt(sentences + runs)))
-    gains = [one.gain for system in found.side_by_side[1:] for one in system.scores.values()]
+    gains = [one.gain for system in found[1:] for one in system.scores.values()]
     assert len(gains) == 8  # two systems, four measures
     assert [gain.p_adjusted for gain in gains] == pytest.approx(holm(np.array([gain.p for gain in gains])))
 
@@ -118,12 +115,8 @@ def test_order_of_sentences_changes_nothing_but_the_draws(data: Any) -> None:
 def test_equal_systems_have_no_difference_and_no_test(data: Any) -> None:
     references, systems = data
     own = systems["mt"]["mt"]
-    found = score({"a": own, "b": own}, [references], groups={"a": "a", "b": "b"}, samples=20)
-    gain = found.side_by_side[1].scores["BLEU"].gain
+    found = side_by_side(
+        {"a": {"a": own}, "b": {"b": own}}, metrics_of("none", False, "de", [references]), samples=20
+    )
+    gain = found[1].scores["BLEU"].gain
     assert gain is not None and gain.value == 0 and gain.ci is None and gain.p is None
-
-
-def test_without_names_or_baseline_nothing_is_compared(data: Any) -> None:
-    references, systems = data
-    assert not score({"a": systems["mt"]["mt"]}, [references], samples=20).side_by_side
-    assert not score(systems["vse"], [references], samples=20).side_by_side

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from xlingual.report import as_html, page_of
 from xlingual.report.render.text import as_text
 from xlingual.results import Interval
-from xlingual.results.leaderboard import OWN, Leaderboard, ResultCell, ResultColumn, Source
+from xlingual.results.leaderboard import Leaderboard, ResultCell, ResultColumn, Source
 
 NASTY = "=::x\x1b[31m<script>alert(1)</script>\u202e\"'|[l](u)"
 
@@ -26,13 +26,13 @@ def cell(name, value=None, ranks=None, note=None, **more):
 def column(name, cells, *, measure="R@10", task="backretrieval", **more):
     tested = any(one.rank_low for one in cells)
     fields = {"n_tests": 3, "n_queries": 90} if tested else {"untested": "one encoder alone"}
-    fields |= {"origin": OWN, "languages": ["de", "en"], "conditions": {"data": "d"}, "chance": 0.02} | more
+    fields |= {"languages": ["de", "en"], "conditions": {"data": "d"}, "chance": 0.02} | more
     return ResultColumn(name, "ikea", task, measure, cells=cells, **fields)
 
 
 def board(*columns, means=(), no_mean="no encoder has a value in all columns", **more):
     names = list(dict.fromkeys(one.encoder for found in columns for one in found.cells))
-    sources = [Source("bkr", "out/bkr", OWN, ["crosslingual-retrieval", "backretrieval"])]
+    sources = [Source("bkr", "out/bkr", ["crosslingual-retrieval", "backretrieval"])]
     no_mean = None if means else no_mean
     return Leaderboard(names, list(columns), sources, list(means), no_mean, "holm", 0.05, 0, [], **more)
 

@@ -1,4 +1,4 @@
-"""The page and the card of an image pivot: every outcome in words, and many languages stay readable."""
+"""The page of an image pivot: every outcome in words, and many languages stay readable."""
 
 from itertools import combinations, permutations
 

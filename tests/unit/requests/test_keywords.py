@@ -23,7 +23,7 @@ from xlingual.requests.evaluating import (
     RetrievalRequest,
     StsRequest,
 )
-from xlingual.requests.rerank import AblateRequest, FeaturesRequest, ScoreRequest, TuneRequest
+from xlingual.requests.rerank import FeaturesRequest, ScoreRequest, TuneRequest
 from xlingual.requests.single import EmbedRequest
 from xlingual.requests.validating import ValidateBackretrievalRequest
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest
@@ -97,7 +97,6 @@ def test_fields_that_change_a_number_are_keywords(kind):
         (EmbedRequest, "xlingual.workflows.embed:embed"),
         (CompressRequest, "xlingual:compress"),
         (ScoreRequest, "xlingual.nbest.score:score"),
-        (AblateRequest, "xlingual.nbest.ablation:ablate"),
         (FeaturesRequest, "xlingual.nbest.features:add_features"),
     ],
 )

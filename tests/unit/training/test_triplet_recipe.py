@@ -230,19 +230,12 @@ def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
 
     whole = train("whole", 5)
 
-    class Stopping:
-        def config(self, settings, epoch):
-            pass
-
-        def epoch(self, line):
-            if line["epoch"] == 2:
-                raise KeyboardInterrupt
-
-        def close(self):
-            pass
+    def stop(line):
+        if line["epoch"] == 2:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train("parted", 5, sinks=[Stopping()])
+        train("parted", 5, on_log=stop)
     parted = train("parted", 5, resume=True)
     weights = [made.folder.weights() for made in (whole, parted)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])

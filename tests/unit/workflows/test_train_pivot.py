@@ -246,8 +246,7 @@ def test_model_folder_and_its_card(found, folder):
     model = ModelFolder.read(folder)
     assert model.config["model"]["languages"] == ["de", "en"]
     assert model.config["data"]["images"] == found.found.conditions["image-encoder"]
-    text = card(model).markdown()
-    assert found.found.image_encoder in text and "near images" in text
+    assert f"| outcome | {found.found.outcome} |" in card(model)
     assert not [path for path in folder.iterdir() if path.name.startswith(".") or path.suffix == ".tmp"]
     with pytest.raises(InputError, match="would be lost"):
         refuse_replacing(folder, replace=False)
@@ -285,8 +284,7 @@ class TestCommand:
         }
         request = json.loads((tmp_path / "m" / "pivot.json").read_text())["request"]
         assert "procrustes" in json.dumps(request)
-        assert run(["model", "show", "m"]) == 0
-        assert "procrustes" in self.capsys.readouterr().out
+        assert "procrustes" in (tmp_path / "m" / "README.md").read_text(encoding="utf-8")
         assert run(["report", "m", "--out", "r.html"]) == 0
         assert "image pairs" in (tmp_path / "r.html").read_text()
         before = (tmp_path / "m" / "model.safetensors").read_bytes()

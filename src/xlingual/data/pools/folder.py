@@ -36,7 +36,7 @@ from xlingual.results.provenance import note_file
 READERS: dict[str, Callable[[Path], SourceTable]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"
 _QUESTION_COLUMNS = ("id", "lang", "text", "key", "cluster", "article", "split")
-_FILES = (*READERS, ".json", ".csv", ".tsv", ".ndjson", ".arrow", ".feather", ".xlsx")
+_FILES = (*READERS, ".json", ".csv", ".tsv", ".ndjson", ".arrow", ".feather")
 
 
 def pool_files(folder: str | Path, stems: Sequence[str] = (QUESTIONS, CANDIDATES)) -> list[Path]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, case_problem, differing_in_case
-from xlingual.data.reading.renaming import renaming_hint
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest, parameter
 from xlingual.languages import name_of
@@ -154,12 +153,7 @@ def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
             f"Its columns: {listed(table.names, 20)}"
         )
     if text not in table.names:
-        hint = (
-            _pattern_hint(table)
-            or _languages_hint(table, options)
-            or renaming_hint(table, _roles(table, options))
-            or _usual_hint(table, options)
-        )
+        hint = _pattern_hint(table) or _languages_hint(table, options) or _usual_hint(table, options)
         raise InputError(
             f"{table.source} has no texts: the long form needs the columns 'lang' and 'text', the wide form "
             f"columns such as 'text_en'.{hint} Its columns: {listed(table.names, 20)}"

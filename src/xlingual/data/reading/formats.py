@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-from xlingual.data.reading.delimited import delimited
-from xlingual.data.reading.encodings import UTF8, Encoding, find_encoding
-from xlingual.data.reading.excel import read_excel
 from xlingual.data.reading.features import with_names
 from xlingual.data.reading.gathering import ROWS, Gathered, table_of, table_of_strings
-from xlingual.data.reading.problems import STRICT, Problem, Reading, first_line
-from xlingual.data.reading.separators import Separator, find_separator
+from xlingual.data.reading.problems import STRICT, Reading, first_line
 from xlingual.data.reading.tables import (
     SourceTable,
     sound,
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MANY_COLUMNS = 1_000
+_UTF8 = "utf-8-sig"  # with or without a byte order mark
+_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
 @contextmanager
@@ -41,6 +41,36 @@ def _opened(path: Path, format_name: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise InputError(f"{path} is not {format_name} file ({first_line(error)}): write it again") from error
+
+
+@contextmanager
+def _opened_text(path: Path, encoding: str | None, newline: str) -> Iterator[TextIO]:
+    """Open a text file; where its bytes are not text of the encoding, the error names the first such line."""
+    try:
+        file = path.open(encoding=encoding or _UTF8, newline=newline)
+    except (LookupError, ValueError):
+        raise InputError(
+            f"{parameter('encoding', str(encoding)[:40])}: no such encoding: give one such as utf-8, utf-16, "
+            "cp1252 or gb18030"
+        ) from None
+    with file:
+        try:
+            yield file
+        except UnicodeError as error:
+            raise InputError(
+                f"{path}, line {_undecodable_line(path, encoding)} is not {encoding or 'UTF-8'} text: "
+                f"convert the file to UTF-8, or give its encoding, such as {parameter('encoding', 'cp1252')}"
+            ) from error
+
+
+def _undecodable_line(path: Path, encoding: str | None) -> int:
+    """Return the number of the first line with bytes that an encoding does not know."""
+    data = path.read_bytes()
+    try:
+        codecs.decode(data, encoding or "utf-8")
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
+    return 1
 
 
 def read_parquet(path: Path, reading: Reading = STRICT) -> SourceTable:
@@ -86,7 +116,6 @@ def read_arrow(path: Path, reading: Reading = STRICT) -> SourceTable:
 
 def read_jsonl(path: Path, reading: Reading = STRICT) -> SourceTable:
     """Read one JSON object per line; empty lines are passed over."""
-    encoding = find_encoding(path, reading.encoding)
     bad: list[tuple[int, str]] = []
 
     def refuse(row: int, sentence: str) -> None:
@@ -95,24 +124,25 @@ def read_jsonl(path: Path, reading: Reading = STRICT) -> SourceTable:
         bad.append((row, sentence))
 
     def again(name: str) -> Iterator[Any]:
-        return (row.get(name) for row in _json_rows(path, encoding.name, lambda row, sentence: None))
+        return (row.get(name) for row in _json_rows(path, reading.encoding, lambda row, sentence: None))
 
     gathered = Gathered(again)
-    rows = _json_rows(path, encoding.name, refuse)
+    rows = _json_rows(path, reading.encoding, refuse)
     while block := list(islice(rows, ROWS)):
         gathered.take(block)
     if bad:
         examples = [sentence.split(", ", 1)[-1] for _, sentence in bad[:3]]
         reading.error("not JSON", bad[0][1], [row for row, _ in bad], examples)
-    _report_guess(path, reading, encoding)
     return table_of(gathered, str(path), path.parent, reading)
 
 
-def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) -> Iterator[dict[str, Any]]:
+def _json_rows(
+    path: Path, encoding: str | None, refuse: Callable[[int, str], None]
+) -> Iterator[dict[str, Any]]:
     """Yield the objects of a file; `refuse` is called for lines that hold none, and {} stands for them."""
     count, decode = 0, json.JSONDecoder().raw_decode
     # Only "\n" ends a line: JSON strings may hold other separators, such as U+2028, as they are.
-    with path.open(encoding=encoding, newline="\n") as handle:
+    with _opened_text(path, encoding, "\n") as handle:
         for number, ended in enumerate(handle, 1):
             line = ended.removesuffix("\n")
             if not line.strip():
@@ -145,10 +175,10 @@ def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) ->
             yield row
 
 
-def _refuse_one_value(path: Path, encoding: str, count: int) -> None:
+def _refuse_one_value(path: Path, encoding: str | None, count: int) -> None:
     """Raise InputError where a file without a readable line is one JSON value."""
     try:
-        whole = None if count else json.loads(path.read_text(encoding=encoding))
+        whole = None if count else json.loads(path.read_text(encoding or _UTF8))
     except (ValueError, RecursionError):
         return
     if isinstance(whole, (list, dict)):
@@ -172,32 +202,38 @@ READERS: dict[str, Callable[..., SourceTable]] = {
     ".ndjson": read_jsonl,
     ".csv": read_csv,
     ".tsv": read_tsv,
-    ".xlsx": read_excel,
 }
 
 
 def _read_delimited(path: Path, usual: str, reading: Reading) -> SourceTable:
-    encoding = find_encoding(path, reading.encoding)
-    separator = find_separator(path, encoding.name, usual, reading.separator, least=reading.least)
+    separator = usual if reading.separator is None else _separator(reading.separator)
     gathered = Gathered()
-    with path.open(encoding=encoding.name, newline="") as handle:
-        found = delimited(handle, separator.mark)
+    with _opened_text(path, reading.encoding, "") as handle:
+        found = delimited(handle, separator)
         number, header = next(found, (1, []))
         if isinstance(header, csv.Error):
             raise InputError(_wrong_quotes(path, number, header))
         rows = _delimited_rows(found, path, len(header), separator, reading)
         while block := list(islice(rows, ROWS)):
             gathered.take_lines(block)
-    _report_guess(path, reading, encoding, separator)
     _check_header(path, header, separator)
     return table_of_strings(gathered, header, path, reading)
+
+
+def _separator(name: str) -> str:
+    mark = _SEPARATORS.get(name.strip().lower(), name)
+    if len(mark) != 1 or mark.isalnum() or mark in "\"'\r\n\0 ":
+        raise InputError(
+            f"{parameter('separator', name[:40])}: say one character such as ';', ',' or '|', or tab"
+        )
+    return mark
 
 
 def _delimited_rows(
     found: Iterator[tuple[int, list[str] | csv.Error]],
     path: Path,
     width: int,
-    separator: Separator,
+    separator: str,
     reading: Reading,
 ) -> Iterator[list[str]]:
     """Yield the rows of a file; those of another width than the header are cut or filled up, and reported.
@@ -219,7 +255,7 @@ def _delimited_rows(
                 break
             row = (row + [""] * width)[:width]
         yield row
-    what = {",": "commas", ";": "semicolons", "\t": "tabs"}.get(separator.mark, separator.shown)
+    what = {",": "commas", ";": "semicolons", "\t": "tabs"}.get(separator, repr(separator))
     sentences = {
         "quotes": "{}",
         "row width": f"{path}, {{}} where the header has {width}: quote texts that hold {what}, quotes or "
@@ -234,29 +270,46 @@ def _wrong_quotes(path: Path, line: int, error: csv.Error) -> str:
     return f"{path}, line {line}: {error}: mend the quotes there, or use JSONL or Parquet"
 
 
-def _report_guess(
-    path: Path, reading: Reading, encoding: Encoding, separator: Separator | None = None
-) -> None:
-    """Report the encoding and the separator that were guessed, and the confidence."""
-    formats = [(parameter("encoding"), f"encoding {encoding.name}", encoding.confidence)]
-    if separator is not None:
-        formats.append((parameter("separator"), f"separator {separator.shown}", separator.confidence))
-    guessed = [entry for entry in formats if entry[2] is not None]
-    if guessed:
-        words = [f"{words} (confidence {confidence:.2f})" for _, words, confidence in guessed]
-        options = [option for option, _, _ in guessed]
-        sentence = f"{path}: read with {' and '.join(words)}: give {' and '.join(options)} if that is wrong"
-        reading.report(Problem("warning", "guessed format", sentence))
-    elif reading.encoding is None and encoding.name != UTF8:
-        reading.report(Problem("note", "encoding", f"{path}: read as {encoding.name.upper()}"))
-
-
-def _check_header(path: Path, header: list[str], separator: Separator) -> None:
-    marks = (mark for mark in (";", "\t", ",") if mark in header[0] and mark != separator.mark)
+def _check_header(path: Path, header: list[str], separator: str) -> None:
+    marks = (mark for mark in (";", "\t", ",") if mark in header[0] and mark != separator)
     other = next(marks, None) if len(header) == 1 else None
     if other:
         raise InputError(
-            f"{path}: the columns seem to be separated by {other!r}, not by {separator.shown}: say "
+            f"{path}: the columns seem to be separated by {other!r}, not by {separator!r}: say "
             f"{parameter('separator', 'tab' if other == chr(9) else other)}, or rename the file "
             "(.csv: commas, .tsv: tabs)"
         )
+
+
+def delimited(lines: Iterable[str], mark: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
+    r"""Yield (number of the line in which a row begins, its cells); the error where its quotes are wrong.
+
+    A quote that is not closed would take in all that follows, so only the line that it is in is given up.
+    Empty lines are passed over.
+
+    >>> [row for _, row in delimited(['a,"b\n', "c,d\n"], ",")]
+    [Error('unexpected end of data'), ['c', 'd']]
+    """
+    unread, again, taken = iter(lines), deque[str](), list[str]()
+
+    def source() -> Iterator[str]:
+        while (line := again.popleft() if again else next(unread, None)) is not None:
+            taken.append(line)
+            yield line
+
+    number, reader = 1, csv.reader(source(), delimiter=mark, strict=True)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            again.extendleft(reversed(taken[1:]))
+            del taken[1:]
+            reader = csv.reader(source(), delimiter=mark, strict=True)
+            yield number, error
+        else:
+            if row:
+                yield number, row
+        number += len(taken)
+        taken.clear()

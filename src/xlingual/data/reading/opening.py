@@ -14,7 +14,7 @@ from pathlib import Path
 from xlingual.data.reading.formats import READERS, read_arrow
 from xlingual.data.reading.joining import as_splits, joined
 from xlingual.data.reading.problems import STRICT, Reading
-from xlingual.data.reading.remote import fetched, remote_address, without_scheme
+from xlingual.data.reading.remote import local_copy, remote_address
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest, why
 from xlingual.files import regular_file
@@ -42,9 +42,9 @@ def open_table(path: str | Path, reading: Reading = STRICT) -> tuple[SourceTable
 
     A folder of numbered Parquet or Arrow files, or a pattern with `*` that matches such files, is one table;
     the folder then stands for its file. So is a folder that `save_to_disk` of Hugging Face datasets wrote;
-    its splits are a column `split`. An address (`hf://datasets/…`, `s3://…`) is copied first.
+    its splits are a column `split`. A file at an address (`hf://datasets/…`, `s3://…`) is copied first.
     """
-    path = without_scheme(Path(path))
+    path = Path(path)
     if (url := remote_address(path)) is not None:
         return _open_remote(url, reading), path
     if splits := saved_splits(path):
@@ -76,9 +76,13 @@ def open_table(path: str | Path, reading: Reading = STRICT) -> tuple[SourceTable
 
 
 def _open_remote(url: str, reading: Reading) -> SourceTable:
-    """Return the table of a file or folder on the net; images in files of their own are not copied."""
-    with fetched(url, FOLDER_NAMES, ENDINGS) as path, apart():  # the copies are no files of the user's
-        table = open_table(path, reading)[0]
+    """Return the table of a file on the net; images in files of their own are not copied."""
+    copy = local_copy(url)
+    try:
+        with apart():  # the copies are no files of the user's
+            table = open_table(copy, reading)[0]
+    except InputError as error:
+        raise InputError(str(error).replace(str(copy), url)) from error
     return replace(table, source=url, folder=None if table.folder is None else Path(url).parent)
 
 

@@ -35,7 +35,6 @@ class Reading:
     separator: str | None = None
     encoding: str | None = None
     problems: list[Problem] | None = None  # None: the first error is raised, and warnings are warned of
-    least: float | None = None  # confidence at which a guessed separator is taken; None: the usual one
 
     def report(self, problem: Problem) -> None:
         """Gather a problem, or raise or warn of it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.leaders import side_of_chance
-from xlingual.results.leaderboard import MTEB, Leaderboard, ResultCell, ResultColumn
+from xlingual.results.leaderboard import Leaderboard, ResultCell, ResultColumn
 
 _MOST = 8  # columns that have a sentence each
 _NAMED = 6  # names in a sentence
@@ -101,8 +101,6 @@ def _missing(board: Leaderboard) -> list[str]:
         found.append(f"The mean over all {len(board.columns)} columns is that of {which}; it has no test.")
     elif len(board.columns) > 1:
         found.append(words.stop(f"There is no mean over the columns: {board.no_mean}"))
-    if any(column.origin == MTEB for column in board.columns):
-        found.append("Scores of MTEB have no interval and no test: MTEB keeps no values of single queries.")
     return found
 
 
@@ -132,7 +130,7 @@ def caption(column: ResultColumn) -> str:
     if column.n_queries is not None:
         parts.append(numbers.counted(column.n_queries, "query", "queries"))
     if column.n_parts > 1:
-        parts.append(f"{column.n_parts} {'subsets' if column.origin == MTEB else 'language pairs'}")
+        parts.append(f"{column.n_parts} language pairs")
     if column.n_seeds > 1:
         parts.append(f"{column.n_seeds} seeds")
     if column.n_tests:

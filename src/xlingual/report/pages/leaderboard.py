@@ -23,14 +23,14 @@ from xlingual.report.findings.leaderboard import (
 )
 from xlingual.report.pages.cost import across_cost
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, TableRoom
-from xlingual.results.leaderboard import MTEB, OWN, Leaderboard, ResultCell, ResultColumn, Source
+from xlingual.results.leaderboard import Leaderboard, ResultCell, ResultColumn, Source
 from xlingual.tasks import task_of
 
 FOLDER = "results"  # of a site, which holds the reports
 TOP = "*"  # in a terminal, after the values of those at the top
 _TOP_MEANS = "no other encoder in the column is shown to be better"
 _CSV = (
-    *("data", "task", "measure", "origin", "encoder", "value", "ci_low", "ci_high", "rank_low", "rank_high"),
+    *("data", "task", "measure", "encoder", "value", "ci_low", "ci_high", "rank_low", "rank_high"),
     *("top", "result", "note"),
 )
 
@@ -38,7 +38,6 @@ _CSV = (
 def page(board: Leaderboard, *, title: str | None = None) -> Page:
     """Return the page of a leaderboard."""
     columns = board.columns
-    own = [column for column in columns if column.origin == OWN]
     days = sorted({day for one in board.results if (day := numbers.day(one.date or ""))})
     when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
     return Page(
@@ -55,7 +54,7 @@ def page(board: Leaderboard, *, title: str | None = None) -> Page:
                 (len({column.task for column in columns}), "task", "tasks"),
             ),
         ],
-        about=words.explained(*((one.task, one.measure) for one in own)),
+        about=words.explained(*((one.task, one.measure) for one in columns)),
         terms=list(TERMS.items()),
         warnings=board.warnings,
         conditions=[
@@ -88,7 +87,7 @@ def _made(source: Source) -> list[str]:
 
 
 def _task_title(column: ResultColumn) -> str:
-    return column.task if column.origin == MTEB else task_of(column.task).title
+    return task_of(column.task).title
 
 
 def _all(board: Leaderboard) -> Section:
@@ -174,9 +173,9 @@ def _cell(board: Leaderboard, column: ResultColumn, cell: ResultCell) -> Cell:
 
 
 def _link(board: Leaderboard, column: ResultColumn, cell: ResultCell) -> str:
-    """Return where the report of a cell's number is; "" for results of MTEB, which have none."""
+    """Return where the report of a cell's number is; "" where it is missing."""
     source = next((one for one in board.results if one.name == cell.result), None)
-    if source is None or source.origin == MTEB:
+    if source is None:
         return ""
     section = source.tasks.index(column.task) + 1 if column.task in source.tasks else 1
     return f"{FOLDER}/{quote(source.name)}.html#section-{section}"
@@ -240,9 +239,7 @@ def _costs(board: Leaderboard) -> list[Section]:
         ]
         if len({one.cost for one in placed}) > 1:
             best = frontier(placed, lower=column.lower_is_better)
-            measure = (
-                column.measure if column.origin == MTEB else task_of(column.task).measure_name(column.measure)
-            )
+            measure = task_of(column.task).measure_name(column.measure)
             figure = against_cost(placed, best, name, measure)
             blocks.append(Fold(column.name, [figure], name, open=not blocks, where="page"))
     about = (

@@ -1,7 +1,4 @@
-"""A trained model written for other programs, and checked to give the same vectors there.
-
-Folders of sentence-transformers, or ONNX graphs.
-"""
+"""A trained model as a folder of sentence-transformers, checked to give the same vectors there."""
 
 from __future__ import annotations
 
@@ -16,18 +13,17 @@ from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import InputError, listed
 from xlingual.models.card import languages
 from xlingual.models.folder import CONFIG, TRANSFORM, ModelFolder
-from xlingual.workflows.export.onnx import export_onnx
 from xlingual.workflows.export.sentence_transformers import export_sentence_transformers
 from xlingual.workflows.export.texts import export_texts, text_model
 from xlingual.workflows.export.transform import TransformModel
 from xlingual.workflows.export.transform_modules import to_modules
 
-FORMATS = ("sentence-transformers", "onnx", "safetensors")
+FORMATS = ("sentence-transformers", "safetensors")
 
 
 @dataclass(frozen=True)
 class ExportedModel:
-    """The file or folder that was written, and the largest difference of its vectors from the model's."""
+    """The folder that was written, and the largest difference of its vectors from the model's."""
 
     path: Path
     to: str
@@ -49,15 +45,12 @@ def export_model(
 
     Args:
         model: its folder.
-        to: "sentence-transformers" (a folder: all that makes vectors of texts; of a Triplet, of one field),
-            "onnx" (a file: the layers of a Triplet alone, from the vectors of title and body to the
-            model's vector, or the maps of a repair) or "safetensors" (a folder: the maps of a repair as a
-            matrix and an offset for each language).
-        out: the folder or file to write.
+        to: "sentence-transformers" (all that makes vectors of texts; of a Triplet, of one field) or
+            "safetensors" (the maps of a repair as a matrix and an offset for each language).
+        out: the folder to write.
         base: the text encoder that the model was trained on, `st:` or `hf:`, where it stands on one;
             sentence-transformers only.
-        field: "title" or "body": whose layers, where each has its own; of a Triplet, sentence-transformers
-            only.
+        field: "title" or "body": whose layers, where each has its own; of a Triplet only.
         language: of texts whose language is not given, where a model has an encoder for each (MLMME); of
             all texts, for sentence-transformers, where a repair has a map for each.
         replace: write over what was exported to `out` before.
@@ -78,19 +71,12 @@ def export_model(
             f"{folder.kind}, whose weights are in safetensors already"
         )
     if folder.kind != "triplet":
-        return _texts(folder, to, Path(out), base, field, language, replace)
+        return _texts(folder, Path(out), base, field, language, replace)
     if language is not None:
         raise InputError(f"{folder.path} reads texts of all languages alike: leave --language out")
     if folder.config.get("base") is None:
         raise InputError(f"{folder.path / CONFIG} names no encoder below the model: copy the model anew")
     network = TripletNetwork(folder, "cpu")
-    if to == "onnx":
-        if base is not None or field is not None:
-            raise InputError(
-                "the ONNX graph begins at the vectors of title and body: leave --base and --field out"
-            )
-        difference = export_onnx(folder, network, Path(out), replace)
-        return ExportedModel(Path(out), to, 2 * network.config.out_dim, difference)
     below = _base(folder, base)
     tower = _tower(network, field)
     difference = export_sentence_transformers(folder, network, below, tower, Path(out), replace)
@@ -116,13 +102,11 @@ def _transform(
     for option, value in (("--base", base), ("--language", language)):
         if value is not None:
             raise InputError(f"--to {to} writes the maps of all languages alone: leave {option} out")
-    write = model.to_onnx if to == "onnx" else model.to_arrays
-    return ExportedModel(out, to, model.dim, write(out, replace))
+    return ExportedModel(out, to, model.dim, model.to_arrays(out, replace))
 
 
 def _texts(
     folder: ModelFolder,
-    to: str,
     out: Path,
     base: EncoderLike | None,
     field: str | None,
@@ -130,11 +114,6 @@ def _texts(
     replace: bool,
 ) -> ExportedModel:
     """Write a dual encoder, or the encoders of texts of an MLMME."""
-    if to != "sentence-transformers":
-        raise InputError(
-            f"{folder.path} is a model of the kind {folder.kind}, which is exported with "
-            "--to sentence-transformers; ONNX is for models of train triplet and triplet-xl"
-        )
     if field is not None:
         raise InputError(f"{folder.path} has no fields: leave --field out")
     of_texts = folder.kind == "mlmme" or folder.config.get("base") is None
@@ -144,14 +123,14 @@ def _texts(
     context = Context(languages(folder.config), base=below)
     encoder = build(str(folder.path), {"device": "cpu", "batch": 128, "base": None}, context)
     model = text_model(folder, encoder, below, language)
-    return ExportedModel(out, to, model.dim, export_texts(model, out, replace))
+    return ExportedModel(out, FORMATS[0], model.dim, export_texts(model, out, replace))
 
 
 def _base(folder: ModelFolder, spec: EncoderLike | None) -> Encoder:
     """Return the text encoder below the model."""
     if spec is None:
         trained = folder.config["base"]
-        alone = "; --to onnx and --to safetensors need none" if folder.kind == TRANSFORM else ""
+        alone = "; --to safetensors needs none" if folder.kind == TRANSFORM else ""
         raise InputError(
             f"{folder.path} stands on another encoder, which is exported with it: name it with --base SPEC; "
             f"it is {trained.get('name')}, {trained['identity']}{alone}"

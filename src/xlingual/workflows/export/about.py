@@ -9,12 +9,11 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import InputError
-from xlingual.models.card import CHOSEN, card, front_matter, identity, signature
+from xlingual.models.card import card, identity, signature
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_config import TripletConfig
 
 MOST = 1e-5  # largest difference of vectors that rounding may cause
-_KEPT = ("Data", "Scores", CHOSEN, "Training", "Signature")
 _LIBRARY = "sentence-transformers"
 _SPLITS = {
     "first-sentence": "title is a text's first sentence (or line), body is the rest",
@@ -56,18 +55,9 @@ def check_same(who: str, found: Vectors, expected: Vectors) -> float:
 
 def readme(folder: ModelFolder, what: str, *use: str, library: str = _LIBRARY) -> str:
     """Return the README.md of a folder that a library reads: what it is, and how it is used."""
-    about = card(folder)
     own = (_LIBRARY,) if library == _LIBRARY else ()
-    tags = (*own, "sentence-similarity", "feature-extraction", "xlingual")
-    parts = [
-        front_matter(about.languages, tags, library),
-        f"# {about.title}",
-        what,
-        "## How to use it",
-        *use,
-        *(part.markdown() for part in about.sections if part.title in _KEPT),
-    ]
-    return "\n\n".join(parts) + "\n"
+    topics = (*own, "sentence-similarity", "feature-extraction", "xlingual")
+    return card(folder, what=what, use="\n\n".join(filter(None, use)), library=library, topics=topics)
 
 
 def python(lines: Sequence[str]) -> str:

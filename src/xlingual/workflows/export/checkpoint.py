@@ -36,8 +36,7 @@ def copy_base(base: Encoder, folder: Path) -> Listing:
     if isinstance(base, HuggingFaceEncoder):
         return _copy_network(base, folder)
     raise InputError(
-        f"--base {base.identity}: only st: and hf: encoders are networks that can be exported with the "
-        "layers; for any other export the layers alone, with --to onnx"
+        f"--base {base.identity}: only st: and hf: encoders are networks that can be exported with the layers"
     )
 
 

@@ -1,8 +1,7 @@
-"""A transform that `xlingual repair` chose, for other programs: an ONNX graph, or plain arrays."""
+"""A transform that `xlingual repair` chose, for other programs: plain arrays."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,16 +12,13 @@ import numpy as np
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.trained_transform import map_of
 from xlingual.errors import listed
-from xlingual.models.card import identity, signature
-from xlingual.models.card_words import place_name
+from xlingual.models.card import identity, place_name, signature
 from xlingual.models.folder import CARD, ModelFolder
 from xlingual.streams import stream
 from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.workflows.export.about import check_same, python, readme
 from xlingual.workflows.export.checkpoint import write_settings
-from xlingual.workflows.export.onnx import check_file, write_graph
 from xlingual.workflows.export.sentence_transformers import MARK, new_folder
-from xlingual.workflows.export.transform_graph import LANGUAGE, VECTORS, transform_graph
 
 MAPS = "maps.safetensors"
 _ROWS = 8  # vectors of each language that maps are tried on
@@ -60,17 +56,6 @@ class TransformModel:
             "similarity": self.folder.config["model"].get("similarity"),
         }
 
-    def to_onnx(self, out: Path, replace: bool) -> float:
-        """Write the graph of the maps; return the largest difference of its vectors."""
-        check_file(out, replace)
-        vectors, places = self._tried()
-        given: dict[str, Any] = {VECTORS: vectors}
-        if len(self.map.places) > 1:
-            given[LANGUAGE] = places
-        about = {name: one if isinstance(one, str) else json.dumps(one) for name, one in self.about.items()}
-        graph = transform_graph(self.map, about)
-        return write_graph(out, graph, given, self._expected(vectors, places), self.who)
-
     def to_arrays(self, out: Path, replace: bool) -> float:
         """Write a matrix and an offset for each language; return the largest difference of their vectors."""
         from safetensors.numpy import load_file, save_file
@@ -81,7 +66,7 @@ class TransformModel:
             write_settings(made / MARK, self.about)
             (made / CARD).write_text(self._arrays_readme(names), encoding="utf-8")
             maps = load_file(made / MAPS)
-            vectors, places = self._tried(zero=False)
+            vectors, places = self._tried()
             unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
             found = [
                 unit[[row]] @ maps[f"{names[place]}.matrix"] + maps[f"{names[place]}.offset"]
@@ -99,12 +84,10 @@ class TransformModel:
             found[f"{name}.offset"] = np.ascontiguousarray(offset, dtype=np.float32)
         return found
 
-    def _tried(self, *, zero: bool = True) -> tuple[Vectors, np.ndarray]:
-        """Return vectors that the maps are tried on, and the place of each; one is zero."""
+    def _tried(self) -> tuple[Vectors, np.ndarray]:
+        """Return vectors that the maps are tried on, and the place of each."""
         places = np.repeat(np.arange(len(self.map.places)), _ROWS)
         vectors = stream(0, "export").standard_normal((len(places), self.map.dim)).astype(np.float32)
-        if zero:
-            vectors[0] = 0
         return vectors, places
 
     def _expected(self, vectors: Vectors, places: np.ndarray) -> Vectors:

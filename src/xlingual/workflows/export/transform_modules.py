@@ -16,7 +16,7 @@ from xlingual.encoders.huggingface import HuggingFaceEncoder
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
 from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.models.card_words import place_name
+from xlingual.models.card import place_name
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS
 from xlingual.records import Texts
 from xlingual.workflows.export.about import check_same, python, readme
@@ -145,5 +145,5 @@ def _check_network(base: Encoder) -> None:
     if not isinstance(base, SentenceTransformerEncoder | HuggingFaceEncoder):
         raise InputError(
             f"--base {base.identity}: only st: and hf: encoders are networks that can be exported with the "
-            "map; for any other export the map alone, with --to onnx or --to safetensors"
+            "map; --to safetensors writes the map alone"
         )

@@ -22,7 +22,6 @@ from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.files import refuse_loss
 from xlingual.models.card import write_card
-from xlingual.models.card_words import PIVOT
 from xlingual.models.folder import CONFIG, FITTED_ON, TRANSFORM, ModelFolder, write_model
 from xlingual.pivot.choose import MARGIN
 from xlingual.pivot.fit import Options
@@ -72,15 +71,15 @@ class Pivoted:
             "kind": TRANSFORM,
             "model": {
                 "languages": self.map.places,
-                "transforms": f"{PIVOT}, {self.found.chosen}",
+                "transforms": f"image pivot, {self.found.chosen}",
                 "similarity": "cosine",
             },
             "base": self.base,
-            "data": self.data,
+            "data": {**self.data, "outcome": self.found.outcome},
         }
         digests = np.array([list(each) for each in sorted(self.seen)], dtype=np.uint8).reshape(-1, 16)
         arrays = self.map.arrays() | {FITTED_ON: digests}
-        return write_card(write_model(folder, config, arrays), self.found)
+        return write_card(write_model(folder, config, arrays))
 
 
 @takes_data()

@@ -128,7 +128,7 @@ class Repaired:
         if self.map is None:
             raise InputError("nothing is better than the encoder as it is: there is no transform to write")
         found = self.found
-        data = {"source": self.source, "digest": found.conditions["data"]}
+        data = {"source": self.source, "digest": found.conditions["data"], "outcome": found.outcome}
         if self.images is not None:
             data["images"] = self.images
         config = {
@@ -145,7 +145,7 @@ class Repaired:
         arrays = self.map.arrays() | {FITTED_ON: digests}
         if self.correction is not None:
             arrays[BANK] = self.correction.bank
-        return write_card(write_model(folder, config, arrays), found)
+        return write_card(write_model(folder, config, arrays))
 
     def side_by_side(self) -> Results:
         """Return the evaluation of the part for testing, before and after, with all its views.

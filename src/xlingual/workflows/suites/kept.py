@@ -17,7 +17,7 @@ from xlingual.requests.provenance import request_part, run_part
 from xlingual.results import step as record
 from xlingual.signature import CONVENTIONS
 from xlingual.workflows.suites.inputs import changed, inputs
-from xlingual.workflows.suites.step import Step
+from xlingual.workflows.suites.reading import Step
 
 NEW = "not done yet"
 # settings that change no number, but the files or the report
@@ -60,23 +60,15 @@ def reasons(step: Step, present: record.Step) -> list[str]:
     return out
 
 
-def seconds(step: Step) -> float | None:
-    """Return how long a step took when it was last computed, None where that is not known."""
-    try:
-        return record.Step.read(step.folder).seconds
-    except InputError:
-        return None
-
-
 def begin(step: Step) -> None:
     """Mark a step as not finished: from now on its folder may hold anything."""
     (step.folder / record.Step.file).unlink(missing_ok=True)
 
 
-def finish(step: Step, present: record.Step, seconds: float) -> None:
-    """Mark a step as finished, with the files of its folder and how long it took."""
+def finish(step: Step, present: record.Step) -> None:
+    """Mark a step as finished, with the files of its folder."""
     names = [path.name for path in step.folder.iterdir() if path.is_file() and path.name != record.Step.file]
-    done = structs.replace(present, files=_files(step.folder, names), seconds=seconds)
+    done = structs.replace(present, files=_files(step.folder, names))
     done.write(step.folder)
 
 

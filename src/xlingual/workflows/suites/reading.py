@@ -2,33 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from xlingual.encoders.registry import entries
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.requests import Request, checked, leaves, made
+from xlingual.evaluation.run_systems import joined
+from xlingual.requests import Request, checked, leaves, made, values
+from xlingual.requests.comparing import CompareRequest, GateRequest
+from xlingual.requests.values import check
 from xlingual.tasks import TASKS, Task, load
-from xlingual.workflows.suites.deciding import deciding
-from xlingual.workflows.suites.step import Step
-from xlingual.workflows.suites.tables import (
-    named_tables,
-    plain,
-    refuse_unknown,
-    systems,
-    table,
-    text,
-    words,
-)
+from xlingual.typed import convert
 
 DATA = ("manifest", "pool", "files")  # one of them names the data of a data set
 OWN = frozenset(  # options that a suite gives itself
     {"out", "report", "form", "as_json", "quiet", "text_encoders", "runs", "further"}
 )
 TABLES = ("options", "encoders", "runs", "data", "tasks", "comparisons", "gates")
-_TOP = ("title", "out", *TABLES)
+_GROUPS: Mapping[str, type[Request]] = {"comparisons": CompareRequest, "gates": GateRequest}
+_CHOICE = ("data", "tasks")  # keys of a comparison or gate that choose evaluations
+_DECISION_OWN = ("results", "task", "out", "form", "as_json", "quiet")
+_NAME = re.compile(r"\w[\w.-]*")
+_Tables: TypeAlias = dict[str, dict[str, Any]]
+_Specs: TypeAlias = dict[str, str] | list[str]  # NAME = SPEC, or a list of specs
+
+
+class _Layout(Struct, forbid_unknown_fields=True):
+    """The tables of a suite's file."""
+
+    title: str = ""
+    out: str = "results"
+    options: dict[str, Any] = {}
+    encoders: _Specs = {}
+    runs: _Specs = {}
+    data: _Tables = {}
+    tasks: _Tables | list[str] | str = {}
+    comparisons: _Tables = {}
+    gates: _Tables = {}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command of a suite: its request writes into a folder of its own."""
+
+    name: str  # "products/bkr", "products/bkr/gates/new"
+    data: str
+    task: str  # as the suite calls it
+    request: Request
+    folder: Path
+    label: str = ""  # of a comparison or gate: its name in the suite
+
+    @property
+    def kind(self) -> str:
+        """What it is: evaluate, compare or gate."""
+        return self.request.command.split()[0]
 
 
 class Suite(Struct, frozen=True):
@@ -64,31 +96,56 @@ def read_suite(
     `out` and `over` (options of evaluations) win over the file. Every step is checked before any is run: a
     name that is not known, at whatever depth, raises InputError that names the nearest one.
     """
-    refuse_unknown(content, _TOP, where)
-    tables = {name: table(content, name, where) for name in TABLES if name != "tasks"}
-    folder = out or Path(text(content, "out", where) or "results")
-    tasks = _tasks(content, where)
+    layout = convert(content, _Layout, where=where)
+    folder = out or Path(layout.out)
+    tasks = _tasks(layout.tasks, where)
+    if not layout.data or not tasks:
+        raise InputError(f"{where} evaluates nothing: write a table [data.NAME] and a table [tasks.bkr]")
     sets = {
         name: _data_set(part, f"{where}: [data.{name}]", tasks)
-        for name, part in named_tables(tables, "data", where)
+        for name, part in _named(layout.data, "data", where).items()
     }
-    _refuse_useless(tables["options"], sets, tasks, where)
-    shared = {name: tables[name] for name in ("options", "encoders", "runs")} | {"over": over or {}}
+    _refuse_useless(layout.options, sets, tasks, where)
     steps: list[Step] = []
     for name, (part, its_tasks) in sets.items():
         for called in its_tasks:
             task, options = tasks[called]
-            given = _evaluation(task, part, options, shared, (where, name, called))
+            given = _evaluation(task, part, options, layout, over or {}, (where, name, called))
             place = folder / name / called
             request = _with_folder(task, given, place, f"{where}: [data.{name}] with [tasks.{called}]")
             steps.append(Step(f"{name}/{called}", name, called, request, place))
-    if not steps:
-        raise InputError(f"{where} evaluates nothing: write a table [data.NAME] and a table [tasks.bkr]")
     if over:
         _refuse_unused(over, steps)
-    return Suite(
-        text(content, "title", where) or Path(where).stem, folder, (*steps, *deciding(tables, steps, where))
-    )
+    decisions = [
+        decision
+        for group in _GROUPS
+        for called, part in _named(getattr(layout, group), group, where).items()
+        for decision in _decisions(group, called, part, steps, where)
+    ]
+    return Suite(layout.title or Path(where).stem, folder, (*steps, *decisions))
+
+
+def _named(tables: _Tables, name: str, where: str) -> _Tables:
+    """Return the tables; raise InputError where the name of one cannot be that of a folder."""
+    for called in tables:
+        if not _NAME.fullmatch(called):
+            raise InputError(
+                f"{where}: [{name}.{called!r}] is to be a folder: take letters, digits, '.', '-' and '_'"
+            )
+    return tables
+
+
+def plain(name: str) -> str:
+    """Return the name of an option with _ for -."""
+    return name.replace("-", "_")
+
+
+def _words(given: str | list[str]) -> list[str]:
+    return [given] if isinstance(given, str) else given
+
+
+def _specs(given: _Specs) -> list[str]:
+    return given if isinstance(given, list) else [f"{name}={spec}" for name, spec in given.items()]
 
 
 def _names(step: Step) -> tuple[str, ...]:
@@ -99,16 +156,15 @@ def _is_command(part: Any) -> bool:  # noqa: ANN401
     return not isinstance(part, dict | list) or "command" in part
 
 
-def _tasks(content: Mapping[str, Any], where: str) -> dict[str, tuple[Task, dict[str, Any]]]:
+def _tasks(given: _Tables | list[str] | str, where: str) -> dict[str, tuple[Task, dict[str, Any]]]:
     """Return the tasks by the suite's names for them, each with its options."""
-    given = content.get("tasks", {})
     if not isinstance(given, dict):
-        given = {name: {} for name in words(given, "tasks", where)}
+        given = {name: {} for name in _words(given)}
     found = {}
     known = {word: task for task in TASKS.values() for word in (task.name, *task.short)}
-    for called, part in named_tables({"tasks": given}, "tasks", where):
+    for called, part in _named(given, "tasks", where).items():
         at = f"{where}: [tasks.{called}]"
-        wanted = text(part, "task", at) or called
+        wanted = check("task", part.get("task", called), str, at)
         if wanted not in known:
             raise InputError(
                 f"{at}: no task {wanted!r}.{did_you_mean(wanted, known)} Known: {listed(known, 40)}; a table "
@@ -131,7 +187,7 @@ def _data_set(
             "candidates) and files (of sentence pairs)"
         )
     fitting = [called for called, (task, _) in tasks.items() if kinds[0] in leaves(load(task.request))]
-    chosen = words(part["tasks"], "tasks", where) if "tasks" in part else fitting
+    chosen = _words(check("tasks", part.get("tasks", fitting), str | list[str], where))
     for called in chosen:
         if called not in tasks:
             raise InputError(
@@ -196,7 +252,8 @@ def _evaluation(
     task: Task,
     part: Mapping[str, Any],
     options: Mapping[str, Any],
-    shared: Mapping[str, Mapping[str, Any]],
+    layout: _Layout,
+    over: Mapping[str, Any],
     places: tuple[str, str, str],
 ) -> dict[str, Any]:
     """Return the values of an evaluation: the task's win over those of the data, these over the suite's."""
@@ -205,18 +262,16 @@ def _evaluation(
     known = spellings(kind)
     found: dict[str, Any] = {}
     for options_there, at, only in (
-        (shared["options"], f"{where}: [options]", True),
+        (layout.options, f"{where}: [options]", True),
         (part, f"{where}: [data.{data}]", True),
         (options, f"{where}: [tasks.{called}]", False),
-        (shared["over"], "--set", True),
+        (over, "--set", True),
     ):
         taken = {name: value for name, value in options_there.items() if not only or plain(name) in known}
         found |= checked(kind, {name: value for name, value in taken.items() if name not in ("runs",)}, at)
     for name, key in (("encoders", "text_encoders"), ("runs", "runs")):
-        given = [
-            *systems(shared[name], where, name),
-            *systems(part.get(name, {}), f"{where}: [data.{data}]", name),
-        ]
+        own = check(name, part.get(name, []), _Specs, f"{where}: [data.{data}]")
+        given = [*_specs(getattr(layout, name)), *_specs(own)]
         if given and key in leaves(kind):
             found[key] = tuple(given)
     return found
@@ -225,3 +280,63 @@ def _evaluation(
 def _with_folder(task: Task, given: Mapping[str, Any], folder: Path, where: str) -> Request:
     kind: type[Request] = load(task.request)
     return made(kind, {**given, "out": folder, "report": True, "quiet": True}, where)
+
+
+def _decisions(
+    group: str, called: str, part: Mapping[str, Any], steps: Sequence[Step], where: str
+) -> Iterator[Step]:
+    """Yield a comparison or gate for each evaluation that it chooses; encoders are named as in the suite."""
+    at, kind = f"{where}: [{group}.{called}]", _GROUPS[group]
+    chosen = _chosen(part, steps, at)
+    given = checked(kind, {name: value for name, value in part.items() if name not in _CHOICE}, at)
+    for name in given:
+        if name in _DECISION_OWN:
+            raise InputError(f"{at}: the suite gives {name!r} itself: leave it out")
+    for step in chosen:
+        sides = {
+            name: _side(given[name], step, f"{at}: {name}")
+            for name in ("candidate", "baseline")
+            if given.get(name) is not None
+        }
+        own = {"results": (str(step.folder),)} if kind is CompareRequest else {}
+        place = step.folder / group / called
+        request = made(kind, {**given, **sides, **own, "out": place, "quiet": True}, at)
+        yield Step(f"{step.name}/{group}/{called}", step.data, step.task, request, place, called)
+
+
+def _chosen(part: Mapping[str, Any], steps: Sequence[Step], where: str) -> list[Step]:
+    """Return the evaluations that the keys `data` and `tasks` of a table name; all without them."""
+    found = list(steps)
+    for key, attribute in (("data", "data"), ("tasks", "task")):
+        if key not in part:
+            continue
+        names = _words(check(key, part[key], str | list[str], where))
+        known = list(dict.fromkeys(getattr(step, attribute) for step in steps))
+        for name in names:
+            if name not in known:
+                near = f"{did_you_mean(name, known)} Known: {listed(known)}"
+                raise InputError(f"{where}: {key} has {name!r}, which is not evaluated.{near}")
+        found = [step for step in found if getattr(step, attribute) in names]
+    if not found:
+        raise InputError(f"{where} chooses no evaluation: change its data and tasks")
+    return found
+
+
+def _side(name: str, step: Step, where: str) -> str:
+    """Return an encoder of an evaluation as DIR#ENCODER; what names other results stays as it is."""
+    known = _encoder_names(step.request)
+    if name not in known:
+        if "#" in name or Path(name).is_dir():
+            return name
+        if not any("*" in spec for spec in values(step.request)["text_encoders"]):
+            near = f"{did_you_mean(name, known)} Known: {listed(known, 30)}; or results as DIR#ENCODER"
+            raise InputError(f"{where}: no encoder {name!r} in {step.name}.{near}")
+    return f"{step.folder}#{name}"
+
+
+def _encoder_names(request: Request) -> list[str]:
+    """Return the names of the encoders and runs of an evaluation, but for those of patterns."""
+    asked = values(request)
+    specs = [spec for spec in asked["text_encoders"] if "*" not in spec]
+    runs = asked.get("runs", ())
+    return list(entries(joined(specs, runs), ())) if specs or runs else []

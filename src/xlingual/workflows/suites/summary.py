@@ -12,7 +12,7 @@ from xlingual.results.comparison import Comparison
 from xlingual.results.gate import Gate
 from xlingual.results.suite import Compared, Evaluated, Gated, Headline, Suite
 from xlingual.workflows.suites import reading
-from xlingual.workflows.suites.step import Step
+from xlingual.workflows.suites.reading import Step
 
 RECORDS: dict[str, Any] = {"evaluate": Results, "compare": Comparison, "gate": Gate}
 

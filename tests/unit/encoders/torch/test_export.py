@@ -1,7 +1,6 @@
 """Exports of a Triplet: other programs get the model's vectors, and what cannot be exported is refused."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ torch = pytest.importorskip("torch")
 library = pytest.importorskip("sentence_transformers")
 
 from xlingual.encoders import text_encoders  # noqa: E402
-from xlingual.errors import InputError, MissingExtraError  # noqa: E402
+from xlingual.errors import InputError  # noqa: E402
 from xlingual.models.folder import write_model  # noqa: E402
 from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
@@ -139,24 +138,6 @@ def test_what_it_says_of_itself(checkpoints, trained, tmp_path):
     assert kinds == [f"sentence_transformers.models.{name}" for name in names]
 
 
-def test_the_graph_of_a_trained_model(checkpoints, trained, tmp_path):
-    runtime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnx")
-    spec = f"hf:{checkpoints('bert')}"
-    folder = trained(spec)
-    made = export_model(folder.path, "onnx", tmp_path / "new" / "m.onnx")
-    assert made.dim == 2 * OUT and made.difference < 1e-5
-    session = runtime.InferenceSession(str(made.path), providers=["CPUExecutionProvider"])
-    base, n = base_of(spec), len(TITLES)
-    feeds = {
-        name: base.encode(Texts(part, ["en"] * n, [str(i) for i in range(n)]))
-        for name, part in (("title", filled(TITLES, BODIES)), ("body", filled(BODIES, TITLES)))
-    }
-    np.testing.assert_allclose(session.run(None, feeds)[0], ours(folder, spec), atol=1e-5)
-    about = session.get_modelmeta().custom_metadata_map
-    assert about["base"] == base.identity and about["views"] == "title, body"
-
-
 @pytest.mark.parametrize(
     ("kind", "spec", "said"),
     [
@@ -185,9 +166,7 @@ def test_bases_that_the_library_cannot_be_are_refused(checkpoints, trained, tmp_
         ({}, "name it with --base SPEC; it is base, hf:"),
         ({"base": "hf:{}?pool=cls"}, "was trained on another encoder"),
         ({"base": "hf:{}", "field": "title"}, "leave --field out"),
-        ({"to": "onnx", "base": "hf:{}"}, "leave --base and --field out"),
-        ({"to": "onnx", "out": "m"}, "an ONNX graph is a file"),
-        ({"to": "tensorflow"}, "choose one of sentence-transformers, onnx"),
+        ({"to": "tensorflow"}, "choose one of sentence-transformers, safetensors"),
         ({"base": "hf:{}", "out": "m"}, "was not exported by xlingual"),
         ({"base": "hf:{}", "out": "m", "replace": True}, "was not exported by xlingual"),
     ],
@@ -222,10 +201,6 @@ def test_an_export_is_replaced_on_request_only_and_never_its_own_base(checkpoint
     above = trained(f"st:{out}")
     with pytest.raises(InputError, match="name a new folder"):
         export_model(above.path, "sentence-transformers", out, base=f"st:{out}", replace=True)
-    export_model(folder.path, "onnx", tmp_path / "m.onnx")
-    with pytest.raises(InputError, match="--force replaces it"):
-        export_model(folder.path, "onnx", tmp_path / "m.onnx")
-    export_model(folder.path, "onnx", tmp_path / "m.onnx", replace=True)
 
 
 def test_an_export_with_other_vectors_is_not_written(checkpoints, trained, tmp_path, monkeypatch):
@@ -243,11 +218,4 @@ def test_an_export_with_other_vectors_is_not_written(checkpoints, trained, tmp_p
 def test_languages_are_not_for_a_triplet(checkpoints, trained, tmp_path):
     folder = trained(f"hf:{checkpoints('bert')}")
     with pytest.raises(InputError, match="reads texts of all languages alike: leave --language out"):
-        export_model(folder.path, "onnx", tmp_path / "m.onnx", language="en")
-
-
-def test_the_package_that_is_missing_is_named(checkpoints, trained, tmp_path, monkeypatch):
-    folder = trained(f"hf:{checkpoints('bert')}")
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'xlingual\[export\]'"):
-        export_model(folder.path, "onnx", tmp_path / "m.onnx")
+        export_model(folder.path, "sentence-transformers", tmp_path / "m", language="en")

@@ -233,7 +233,7 @@ def test_what_it_says_of_itself(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "given", "said"),
     [
-        ("words", {"to": "onnx", "out": "m.onnx"}, "which is exported with --to sentence-transformers"),
+        ("words", {"to": "safetensors"}, "whose weights are in safetensors already"),
         ("words", {"field": "title"}, "has no fields: leave --field out"),
         ("words", {"base": "random:"}, "reads texts itself: leave --base out"),
         ("words", {"language": "en"}, "has one encoder for all languages"),

@@ -14,7 +14,6 @@ from xlingual.models.folder import ModelFolder, write_model
 from xlingual.records import Texts
 from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.workflows.export import export_model
-from xlingual.workflows.export.transform_graph import transform_graph
 
 DIM, OUT = 6, 4
 TEXTS = ["a red chair", "ein roter Stuhl steht am Tisch", "lamp", "日本 椅子", "a very long text " * 12, "!"]
@@ -66,41 +65,6 @@ def vectors_of(map, n=5):
     return 3 * np.random.default_rng(1).normal(size=(len(places), map.dim)).astype(np.float32), places
 
 
-def test_the_graph_gives_the_models_vectors(kind, tmp_path):
-    pytest.importorskip("onnx")
-    onnxruntime = pytest.importorskip("onnxruntime")
-    map = map_of(kind)
-    made = export_model(write(tmp_path / "m", map).path, "onnx", tmp_path / "m.onnx")
-    assert made.dim == map.offset.shape[1] and made.difference < 1e-5
-    session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
-    several = len(map.places) > 1
-    assert [one.name for one in session.get_inputs()] == ["vectors", *(["language"] if several else [])]
-    assert json.loads(session.get_modelmeta().custom_metadata_map["languages"]) == map.places
-    for scale in (1e-25, 1, 1e25):
-        vectors, places = vectors_of(map)
-        vectors, places = vectors * np.float32(scale), places.astype(np.int64)
-        vectors[2] = 0
-        given = {"vectors": vectors, **({"language": places} if several else {})}
-        found = session.run(["mapped"], given)[0]
-        np.testing.assert_allclose(found, expected(map, vectors, places), atol=1e-5)
-        assert not found[2].any() and np.ptp(found, axis=0).min() > 0.1
-    if several:
-        turned = session.run(["mapped"], {"vectors": vectors, "language": places[::-1].copy()})[0]
-        assert np.abs(turned - found).max() > 0.1
-    empty = {name: one[:0] for name, one in given.items()}
-    assert session.run(["mapped"], empty)[0].shape == (0, map.offset.shape[1])
-
-
-def test_a_language_without_a_place_is_refused_by_the_graph():
-    onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnx")
-    graph = transform_graph(map_of("by language"), {}).SerializeToString()
-    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-    given = {"vectors": np.ones((1, DIM), np.float32), "language": np.array([3])}
-    with pytest.raises(Exception, match="out of"):
-        session.run(None, given)
-
-
 def test_the_recipe_of_plain_arrays_gives_the_models_vectors(kind, tmp_path):
     """The lines of the README are run as they stand, for each language."""
     map = map_of(kind)
@@ -131,18 +95,17 @@ def test_the_recipe_of_plain_arrays_gives_the_models_vectors(kind, tmp_path):
 @pytest.mark.parametrize(
     ("to", "options", "said"),
     [
-        ("onnx", {"base": "random:"}, "leave --base out"),
+        ("safetensors", {"base": "random:"}, "leave --base out"),
         ("safetensors", {"language": "de"}, "maps of all languages alone: leave --language out"),
         ("safetensors", {"field": "title"}, "has no fields"),
-        ("sentence-transformers", {}, "name it with --base SPEC; it is lsa, lsa:1; --to onnx and --to"),
-        ("onnx", {"out": "m"}, "a name that ends in .onnx"),
+        ("sentence-transformers", {}, "name it with --base SPEC; it is lsa, lsa:1; --to safetensors"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(tmp_path, to, options, said):
     folder = write(tmp_path / "m", map_of("by language"))
     with pytest.raises(InputError, match=said) as raised:
-        export_model(folder.path, to, tmp_path / options.pop("out", "out.onnx"), **options)
-    assert "\n" not in str(raised.value) and not (tmp_path / "out.onnx").exists()
+        export_model(folder.path, to, tmp_path / "out", **options)
+    assert "\n" not in str(raised.value) and not (tmp_path / "out").exists()
 
 
 def test_arrays_are_replaced_on_request_only(tmp_path):
@@ -255,7 +218,7 @@ def test_a_base_that_is_no_network_is_refused(tmp_path):
     identity = base_of(spec).identity
     base = {"name": "random", "identity": identity, "dim": DIM, "languages": ["de", "en"]}
     folder = write(tmp_path / "m", map_of("all"), base)
-    with pytest.raises(InputError, match="the map alone, with --to onnx or --to safetensors"):
+    with pytest.raises(InputError, match="--to safetensors writes the map alone"):
         export_model(folder.path, "sentence-transformers", tmp_path / "out", base=spec)
 
 
@@ -268,7 +231,7 @@ def test_what_it_says_of_itself(tmp_path):
         "`lsa` (6 dimensions) to 4 dimensions",
         "`csls?k=10`",
         "--offsets",
-        "Repair of lsa",
+        "Map of vectors",
     ):
         assert word in text
     assert json.loads((tmp_path / "out" / "xlingual.json").read_text())["languages"] == [

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from xlingual.errors import InputError  # noqa: E402
-from xlingual.training import checkpoints, sinks  # noqa: E402
+from xlingual.training import checkpoints, log  # noqa: E402
 from xlingual.training.loop import FitOptions, fit  # noqa: E402
 from xlingual.training.resuming import start  # noqa: E402
 
@@ -28,8 +28,8 @@ class Crashing:
             (checkpoints, "sync_folder"),
             (checkpoints, "write_file"),
             (checkpoints.shutil, "rmtree"),
-            (sinks, "append"),
-            (sinks, "write_file"),
+            (log, "append"),
+            (log, "write_file"),
             (os, "fsync"),
             (os, "replace"),
         ):
@@ -143,20 +143,19 @@ def test_files_of_others_are_never_replaced(toy, tmp_path, name):
         assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, content)]
 
 
-def test_a_refusal_comes_before_anything_is_replaced(toy, tmp_path):
-    class Broken:
-        def config(self, settings, after):
-            raise OSError("no connection")
+def test_the_callback_gets_every_line_of_the_log(toy, tmp_path, log_of):
+    lines = []
+    fit(toy(), FitOptions(epochs=3), tmp_path, settings={}, on_log=lines.append)
+    assert [{**line, "seconds": 0} for line in lines] == [{**line, "seconds": 0} for line in log_of(tmp_path)]
+    assert [line["epoch"] for line in lines] == [1, 2, 3]
 
-        def epoch(self, line):
-            raise AssertionError
+    def stop(line):
+        raise KeyboardInterrupt
 
-        close = lambda self: None  # noqa: E731
-
-    fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
-    with pytest.raises(InputError, match=r"sink Broken cannot start \(OSError: no connection\)"):
-        fit(toy(), FitOptions(epochs=1), tmp_path, settings={}, sinks=[Broken()], replace=True)
-    assert fit(toy(), FitOptions(epochs=2), tmp_path, settings={}, resume=True).epochs == 2
+    with pytest.raises(KeyboardInterrupt):
+        fit(toy(), FitOptions(epochs=5), tmp_path, settings={}, on_log=stop, resume=True)
+    assert len(log_of(tmp_path)) == 4
+    assert fit(toy(), FitOptions(epochs=5), tmp_path, settings={}, resume=True).epochs == 5
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from xlingual.training import loop
+from xlingual.training.log import Log, read_log
 from xlingual.training.loop import FitOptions, ValidationScores, fit
-from xlingual.training.sinks import Log, read_log
 
 
 @pytest.fixture
