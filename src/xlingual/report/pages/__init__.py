@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 from xlingual.report.emphasis import NONE, Emphasis
-from xlingual.report.pages.made import rows
+from xlingual.results.provenance import Input, Provenance
 
 # record → the module of its page, whose function `page` makes it
 PAGES: Mapping[str, str] = {
@@ -38,6 +39,7 @@ PAGES: Mapping[str, str] = {
     "Overview": "overview",
     "PoolOverview": "overview",
 }
+_SHORT = 12  # digits of a digest that people compare
 EMPHASISED = ("Results", "Validation", "CaseStudy")  # pages with figures in which something can stand out
 
 
@@ -71,5 +73,35 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
         emphasis.only()
     page: Page = module.page(found, title=title, **more)
     if not several or len(found) == 1:
-        page = replace(page, made=rows(found[0] if several else found))
+        page = replace(page, made=_made(found[0] if several else found))
     return page
+
+
+def _made(found: Any) -> list[tuple[str, Sequence[str]]]:  # noqa: ANN401  (a record of results)
+    """Return how a record was made, as rows of a name and values; none where it does not say."""
+    provenance, run, request = (getattr(found, name, None) for name in ("provenance", "run", "request"))
+    if not isinstance(provenance, Provenance):
+        return []
+    run = run if isinstance(run, Mapping) else {}
+    made = f"xlingual {provenance.program.version}, conventions {provenance.program.conventions}"
+    listed: list[tuple[str, Sequence[str]]] = [("made by", [made, *_date(run)])]
+    if isinstance(request, Mapping) and "command" in request:
+        listed.append(("command", [str(request["command"])]))
+    if provenance.inputs:
+        listed.append(("read", [_read(one) for one in provenance.inputs]))
+    if provenance.derived_from:
+        origins = [f"{one.path or 'in memory'} ({one.digest[:_SHORT]})" for one in provenance.derived_from]
+        listed.append(("derived from", origins))
+    return listed
+
+
+def _read(one: Input) -> str:
+    path = one.path or ("bytes of the images" if one.role == "images" else "in memory")
+    return f"{path} ({one.role}, {(one.sha256 or one.digest or '–')[:_SHORT]})"
+
+
+def _date(run: Mapping[str, Any]) -> list[str]:
+    try:
+        return [f"{datetime.fromisoformat(str(run['date'])):%Y-%m-%d %H:%M} UTC"]
+    except (KeyError, ValueError):
+        return []
