@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -143,30 +142,6 @@ def test_missing_values_are_empty(missing, objects):
     assert found.image.tolist() == ([0, -1] if objects else [-1, -1])
 
 
-def test_an_index_with_a_name_is_a_column_also_where_there_are_objects():
-    frame = pd.DataFrame(ROWS).assign(image=[Image.new("RGB", (2, 2))] * 3)
-    assert Manifest.of(frame.set_index("id")).ids == ["1", "2", "3"]
-    assert Manifest.of(frame.iloc[1:]).ids == ["2", "3"]
-
-
-def test_numbers_and_columns_that_are_no_strings():
-    frame = pd.DataFrame({"id": [7, 8.0], "lang": ["en", "de"], "text": ["a", "b"], 3: [1, 2]})
-    found = Manifest.of(frame)
-    assert found.ids == ["7", "8"]
-    assert Manifest.of(frame, id_column=3).ids == Manifest.of(frame, id_column="3").ids == ["1", "2"]
-    assert "no column '4' (id_column" in refused(lambda: Manifest.of(frame, id_column=4))
-
-
-@pytest.mark.parametrize(
-    "column", [pd.Series(["a"]), np.array(["a"]), pa.array(["a"]), pa.chunked_array([["a"]])]
-)
-def test_one_column_is_no_table(column):
-    says = refused(lambda: Manifest.of(column))
-    assert f"found a {type(column).__name__}, which is one column" in says
-    assert Manifest.of({"text_en": column}).text == ["a"]
-    assert Manifest.of(pa.StructArray.from_arrays([pa.array(["a"])], ["text_en"])).text == ["a"]
-
-
 def test_classes_of_a_dataset_are_names():
     features = '{"info": {"features": {"lang": {"names": ["de", "en"], "_type": "ClassLabel"}}}}'
     table = pa.table({"lang": [1, 0], "text": ["a", "b"]}).replace_schema_metadata({"huggingface": features})
@@ -203,35 +178,6 @@ def test_images_in_memory_are_what_their_files_are(tmp_path):
     assert not np.array_equal(vectors[0][0], vectors[0][1])
 
 
-@pytest.mark.parametrize(
-    ("pixels", "words"),
-    [
-        (
-            np.zeros((8, 8, 3), "float32"),
-            "found an array of float32 of shape 8×8×3 where an image is expected",
-        ),
-        (np.zeros((3, 8, 8), "uint8"), "uint8 of shape 3×8×8"),
-        (np.zeros((2, 8, 8, 3), "uint8"), "uint8 of shape 2×8×8×3"),
-        ([[1, 2], [3, 4]], "a list of numbers or of lists where an image is expected"),
-        ([1, 2], "a list of numbers or of lists"),
-    ],
-)
-def test_an_array_that_is_no_image_is_refused(pixels, words):
-    rows = [{"text_en": "a", "image": pixels}]
-    assert words in refused(lambda: Manifest.of(rows))
-    assert words in refused(lambda: Manifest.of(rows, images="first"))
-
-
-def test_an_array_of_greys_is_an_image():
-    grey = np.arange(64, dtype="uint8").reshape(8, 8)
-    sources = [Manifest.of([{"text_en": "a", "image": a}]).image_source for a in (grey, grey[:, :, None])]
-    assert (
-        sources[0]
-        == sources[1]
-        == Manifest.of([{"text_en": "a", "image": Image.fromarray(grey)}]).image_source
-    )
-
-
 def test_an_opened_image_is_upright_and_over_white():
     tall = Image.new("RGB", (2, 4), "red")
     tall.getexif()[0x0112] = 6  # lies on its side
@@ -260,31 +206,6 @@ def test_relative_paths_are_of_the_folder_or_of_the_current_one(tmp_path, monkey
     assert f"looked in {tmp_path / 'photos'}" in says
 
 
-def test_columns_named_by_languages_are_asked_about():
-    frame = pd.DataFrame(
-        {"id": ["x", "y"], "en": ["a", "b"], "de": ["c", "d"], "sku": ["p", "q"], "no": [1, 2]}
-    )
-    says = refused(lambda: Manifest.of(frame))
-    assert (
-        "Did you mean text_column='{lang}'? The columns en, de look like texts in English and German." in says
-    )
-    found = Manifest.of(frame, text_column="{lang}")
-    assert list(found.languages) == ["en", "de"]
-    assert found.item_ids == ["x", "y"]
-
-
-def test_the_name_of_a_melted_column_is_no_language():
-    frame = pd.DataFrame({"text_en": ["a"], "text_de": ["b"]}).melt(var_name="lang", value_name="text")
-    assert "'text_en' is not a language tag: write 'en'" in refused(lambda: Manifest.of(frame))
-
-
-def test_columns_named_by_languages_in_a_file(tmp_path):
-    pd.DataFrame({"en": ["a"], "de": ["c"], "fr": ["e"]}).to_csv(tmp_path / "m.csv", index=False)
-    says = refused(lambda: Manifest.read(tmp_path / "m.csv"))
-    assert "Did you mean text_column='{lang}'?" in says
-    assert "The columns en, de, fr look like texts in English, German and French." in says
-
-
 WIDE = {"text_en": ["a", "b"], "text_de": ["c", None]}
 
 
@@ -307,36 +228,6 @@ def test_a_column_of_translations_is_the_wide_form(cells, name):
         tags = [found.languages[code] for code in found.language]
         assert set(zip(found.item.tolist(), tags, list(found.text), strict=True)) == expected
         assert found.wide
-
-
-def test_several_translations_of_a_language_are_several_texts():
-    found = Manifest.of([{"translation": {"language": ["en", "fr", "fr"], "translation": ["a", "x", "y"]}}])
-    assert found.text == ["a", "x", "y"]
-    assert found.ids == ["1", "1", "1#2"]
-
-
-def test_a_column_of_translations_that_is_none():
-    says = refused(lambda: Manifest.of([{"translation": {"the source": "a", "target": "b"}}]))
-    assert "is not a language tag" in says
-    assert "where translations are expected" in refused(
-        lambda: Manifest.of([{"translation": {"en": "a", "de": "b"}}, {"translation": ["a", "b"]}])
-    )
-    both = [{"lang": "en", "text": "a", "translation": {"en": "x"}}]
-    assert Manifest.of(both).text == ["a"]
-
-
-def test_several_images_of_a_row_are_asked_about(tmp_path):
-    rows = [{"text_en": "a", "image": ["1.png", "2.png"]}, {"text_en": "b", "image": ["3.png"]}]
-    says = refused(lambda: Manifest.of(rows))
-    assert "row 1, column 'image': found 2 images in one cell: images='first' takes" in says
-    assert [str(path) for path in Manifest.of(rows, images="first").image_source] == ["1.png", "3.png"]
-    assert "expected first or mean" in refused(lambda: Manifest.of(rows, images="middle"))
-    pa_table = pa.Table.from_pylist(rows)
-    pq.write_table(pa_table, tmp_path / "m.parquet")
-    assert "images='first' takes the first" in refused(lambda: Manifest.read(tmp_path / "m.parquet"))
-    assert len(Manifest.read(tmp_path / "m.parquet", images="mean").image_source[0]) == 2
-    single = [{"text_en": "a", "image": ["1.png"]}, {"text_en": "b", "image": []}]
-    assert Manifest.of(single).image.tolist() == [0, -1]
 
 
 def test_the_mean_of_several_images_is_that_of_their_unit_vectors():
@@ -400,46 +291,3 @@ def test_tasks_take_data_and_the_columns_of_it():
     assert (
         len(mix_pool(frame, text_column="name_{lang}", images="first", image_column="photo").candidates) > 0
     )
-
-
-def test_a_similarity_of_images_takes_no_mean():
-    def alike(first, second):
-        return np.ones((len(first), len(second)))
-
-    data = [row | {"image": row.pop("photo")} for row in shop(12)]
-    says = refused(
-        lambda: backretrieval(
-            data,
-            "chargram",
-            image_encoder=alike,
-            measures="R@2",
-            text_column="name_{lang}",
-            images="mean",
-            store=None,
-        )
-    )
-    assert "choose images=first" in says
-
-
-def test_arguments_that_nothing_has_are_named():
-    with pytest.raises(
-        TypeError, match=r"backretrieval\(\) has no argument 'image_colum'\. Did you mean 'image_column'"
-    ):
-        backretrieval(ROWS, "chargram", image_encoder="pixels", image_colum="photo")
-    with pytest.raises(TypeError, match=r"has no argument 'measure'\. Did you mean 'measures'"):
-        crosslingual_retrieval(ROWS, "chargram", measure="R@10")
-    with pytest.raises(TypeError, match=r"unexpected option 'nothing like it'$"):
-        Manifest.of(ROWS, **{"nothing like it": "x"})
-    with pytest.raises(TypeError, match=r"unexpected option 'image_colum'\. Did you mean 'image_column'"):
-        Manifest.of(ROWS, image_colum="x")
-
-
-@pytest.mark.parametrize("data", [3, None, object(), [1, 2], ["a path"], {"lang": "en"}, b"bytes"])
-def test_what_is_no_data_is_refused(data):
-    assert "give a path, a pandas or polars data frame" in refused(lambda: Manifest.of(data))
-
-
-def test_columns_of_one_name_and_of_other_lengths():
-    frame = pd.DataFrame([["en", "a", "b"]], columns=["lang", "text", "text"])
-    assert "the DataFrame has more than one column 'text': rename" in refused(lambda: Manifest.of(frame))
-    assert "different lengths" in refused(lambda: Manifest.of({"lang": ["en"], "text": ["a", "b"]}))

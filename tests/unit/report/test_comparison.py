@@ -2,13 +2,11 @@
 
 import csv
 import io
-import re
 
 import pytest
 from msgspec.structs import replace
 
 from xlingual.report import as_html, page_of, verdict, write_report
-from xlingual.report.pages.comparison import remarks
 from xlingual.report.render.text import as_text
 from xlingual.results import Interval
 from xlingual.results.comparison import Board, Compared, Comparison
@@ -75,23 +73,6 @@ def test_one_encoder_against_a_baseline(other, margin, said):
     assert said in sentence and sentence.endswith(".")
 
 
-def lines(shown, margin=None):
-    """Return the cells of each encoder by column, as the terminal has them."""
-    rows = shown.rows if any(one.encoder == "base" for one in shown.rows) else [*shown.rows, row("base", 0.3)]
-    table = page_of(comparison(replace(shown, rows=rows), margin=margin)).sections[0].blocks[0]
-    heads = [column.key for column in table.columns]
-    rows = [dict(zip(heads, (cell.plain for cell in row.cells), strict=True)) for row in table.rows]
-    return {row["encoder"]: row for row in rows}
-
-
-def test_lines_write_ranks_and_small_p():
-    found = lines(board([replace(MIXED[0], rank_high=3), *MIXED[1:]]))
-    assert (found["up"]["rank"], found["base"]["rank"]) == ("1–3", "1")
-    assert (found["up"]["p"], found["same"]["p"], found["base"]["p"]) == ("<0.001", "0.300", "–")
-    assert (found["up"]["difference"][0], found["down"]["difference"][0]) == ("+", "−")
-    assert remarks(board(MIXED)) == ["down: it is odd."]
-
-
 def test_markdown_and_latex_escape_names():
     found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("base", 0.3)]))
     markdown, latex = (as_text(page_of(found), form) for form in ("markdown", "latex"))
@@ -120,14 +101,6 @@ def test_the_page_escapes_names_and_loads_nothing(tmp_path):
     assert (tmp_path / "new" / "report.html").read_text(encoding="utf-8") == page
 
 
-def test_ends_show_their_side_of_zero_and_of_the_margin():
-    near = replace(MIXED[2], ci=Interval(-0.03, 0.0002, 0.95, "test"))
-    assert lines(board([near]))["same"]["difference"] == "−0.0100 [−0.0300, 0.0002]"
-    near = replace(MIXED[2], ci=Interval(-0.0201, 0.01, 0.95, "test"))
-    assert lines(board([near]), margin=0.02)["same"]["difference"] == "−0.0100 [−0.0201, 0.0100]"
-    assert lines(board([near]))["same"]["difference"] == "−0.010 [−0.020, 0.010]"
-
-
 def test_verdict_and_cells_of_hostile_names_are_text():
     found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("=base", 0.3)], baseline="=base"))
     found.notes.append("<i>")
@@ -138,15 +111,3 @@ def test_verdict_and_cells_of_hostile_names_are_text():
     assert float(table[0]["difference"]) == 0.1
     worse = comparison(board([row("a", 0.2, -0.1, outcome="worse"), row("base", 0.3)]))
     assert next(csv.DictReader(io.StringIO(as_text(page_of(worse), "csv"))))["difference"] == "-0.1"
-
-
-def test_counts_of_a_page_are_singular_where_they_are_one_and_a_pool_has_languages():
-    found = comparison(board(MIXED))
-    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", as_html(found))
-    assert {"language pair", "seed", "queries answered"} <= set(facts)
-    assert not {"language pairs", "seeds"} & set(facts)
-    pooled = replace(
-        comparison(board(MIXED, task="multilingual-pool", measure="AP")), conditions={"languages": "ar,de,en"}
-    )
-    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", as_html(pooled))
-    assert "languages" in facts and "3" in facts and not {"language pair", "seed"} & set(facts)

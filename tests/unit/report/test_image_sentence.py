@@ -10,14 +10,11 @@ import pytest
 from rich.console import Console
 
 from xlingual.report import as_html, page_of
-from xlingual.report.findings.recalls import value_text
 from xlingual.report.render import terminal
-from xlingual.report.render.terminal import folded
 from xlingual.report.table import Cell, Table
 from xlingual.results import Behind, Entry, Interval, Results, Summary
 from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.signature import Signature
-from xlingual.tasks import task_of
 
 TASK = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
@@ -98,19 +95,6 @@ def shown(found: Results, width: int = 100) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
-def test_the_label_is_the_fields_r_at_k_with_a_note_whatever_results_call_it() -> None:
-    now = shown(results({"a": 0.5, "b": 0.4}))
-    assert "Success@1" not in now
-    before = tuple(measure.replace("Success", "R") for measure in MEASURES)  # under conventions 1
-    assert table_of(shown(results({"a": 0.5, "b": 0.4}, measures=before))) == table_of(now)
-    assert task_of(TASK).measure_name("Success@10") == task_of(TASK).measure_name("R@10") == "R@10"
-
-
-def table_of(text: str) -> list[list[str]]:
-    """Return the cells of recalls."""
-    return [line.split() for line in text.splitlines() if line.strip().startswith("R@") and "R@k" not in line]
-
-
 def test_the_table_has_the_layout_of_table_1() -> None:
     text = shown(results({"vse": 0.4, "mlmme": 0.45, "close": 0.41}, baseline="vse"), 72)
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
@@ -130,13 +114,6 @@ def test_no_line_is_wider_than_the_screen_and_no_number_is_lost(width: int) -> N
     for level in names.values():
         assert f"{100 * level:.1f}" in text
     assert "…" not in text
-
-
-def test_intervals_are_shown_where_there_is_room() -> None:
-    wide = shown(results({"a": 0.4}), 80)
-    assert "40.0 [38.0, 42.0]" in wide and "left out" not in wide
-    narrow = shown(results({"a" * 20: 0.4, "b": 0.5, "c": 0.3}, baseline="b"), 72)
-    assert "[38.0, 42.0]" not in narrow and "are left out for lack of room" in " ".join(narrow.split())
 
 
 def test_the_page_marks_what_is_real_and_best_and_escapes_names() -> None:
@@ -171,26 +148,6 @@ def test_what_a_language_table_holds() -> None:
     baseline, other = cells_of(german, "R@1")
     assert baseline.gap is not None and baseline.gap.text == "" and other.gap is not None
     assert cells_of(german, "sum of recalls")[1].tone == "best"
-
-
-@pytest.mark.parametrize(
-    ("name", "lines"),
-    [
-        ("mlmme-beta-0.75", "mlmme-\nbeta-0.75"),
-        ("short", "short"),
-        ("averylongnamewithoutsigns", "averylongnamewithoutsigns"),
-    ],
-)
-def test_names_are_broken_after_a_sign(name: str, lines: str) -> None:
-    assert folded(name, 10) == lines
-
-
-def test_numbers_of_this_task() -> None:
-    assert value_text(0.12345, "Success@5") == "12.3"
-    assert value_text(0.12345, "RR@5") == "0.123"
-    assert value_text(0.5, "RR") == "0.500"
-    assert value_text(7.0, "MedR/floor") == "7"
-    assert value_text(None, "R@1") == "–"
 
 
 @pytest.mark.parametrize(

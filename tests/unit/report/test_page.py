@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.report import as_html, examples, leaderboard, page_of, write_report
+from xlingual.report import as_html, examples, leaderboard, write_report
 from xlingual.report.blocks import Fold
 from xlingual.results import Results
 from xlingual.tasks import task_of
@@ -169,14 +169,6 @@ def test_report_from_files_equals_report_from_memory(made, tmp_path):
     assert as_html([Results.read(tmp_path)]) == as_html([results])
 
 
-def test_nothing_to_report_and_a_folder_in_the_way(made, tmp_path):
-    with pytest.raises(InputError, match="no numbers"):
-        write_report([made.results([], [])], tmp_path / "report.html")
-    with pytest.raises(InputError, match="is a folder"):
-        write_report([made.synthetic(1, ["en", "he"])], tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_importing_the_report_loads_no_heavy_package():
     code = "import sys, xlingual.report; print(*sys.modules)"
     loaded = subprocess.run(
@@ -203,40 +195,3 @@ def test_importing_the_report_loads_no_heavy_package():
 def test_the_function_that_gives_html_is_not_hidden_by_a_package():
     code = "import xlingual.report.render.html, xlingual.report as r; assert callable(r.as_html)"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_top_names_the_data_and_the_day_and_shows_three_images(made):
-    records = [
-        made.example(
-            "e", "en", target, "best", 0, query_picture=made.image(number), query_text=f"text {number}"
-        )
-        for number, target in enumerate(("de", "fr", "fr", "es", "it"))
-    ]
-    results = made.results([], [made.summary(TASK, "e", "R@10", 0.3)], examples=made.examples(records))
-    results.request = {"manifest": "shop\\goods.parquet"}
-    results.run = {"date": "2026-11-28T05:20:37+00:00"}
-    page = page_of([results])
-    assert page.about == ["Data: goods.parquet", "evaluated on 2026-11-28"]
-    assert [text.text for text in page.samples] == ["text 0", "text 1", "text 2"]
-    results.request = {"manifest": "2ab573d341e7d260d787489555974c98"}  # data in memory have no name
-    results.run = {}
-    assert page_of([results]).about == []
-    other = made.results([], results.summary)
-    other.request, other.run = {"pool": "a/xquad"}, {"date": "2026-11-30T05:20:37+00:00"}
-    results.run = {"date": "2026-11-28T05:20:37+00:00"}
-    assert page_of([results, other]).about == ["Data: xquad", "evaluated on 2026-11-28 to 2026-11-30"]
-    assert page_of([other]).samples == []
-
-
-def test_many_language_pairs_are_one_table_behind_one_line(made):
-    targets = [f"l{i}" for i in range(9)]
-    records = [made.example("e", "en", target, "worst", 0) for target in targets]
-    summaries = [made.summary(TASK, "e", "R@10", 0.3 + i / 100, "en", t) for i, t in enumerate(targets)]
-    whole = made.summary(TASK, "e", "R@10", 0.34, n_pairs=9)
-    page = page_of([made.results([], [whole, *summaries], examples=made.examples(records))])
-    first, others = [block for block in page.sections[0].blocks if isinstance(block, Fold)][-2:]
-    assert first.open and first.title == "en → l0" and first.hint.startswith("BkR R@10 0.300 [")
-    assert not others.open and others.title == "The other 8 language pairs"
-    (table,) = others.blocks
-    assert [fold.title for fold in table.blocks] == [f"en → l{i}" for i in range(1, 9)]
-    assert table.blocks[-1].hint.startswith("BkR R@10 0.380 [")

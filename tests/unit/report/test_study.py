@@ -17,14 +17,11 @@ from rich.console import Console
 from xlingual.cli.report import report
 from xlingual.report import as_html, page_of, verdict
 from xlingual.report.axis import log_axis_for
-from xlingual.report.colours import contrast
-from xlingual.report.figures.study import NARROW, ROOMY, drawing, people_against_bkr, scores_bar
-from xlingual.report.marking import marked, plain
-from xlingual.report.render import html, terminal
-from xlingual.report.shapes import Drawing, Shape
-from xlingual.report.study_views import better_first, turned
+from xlingual.report.figures.study import scores_bar
+from xlingual.report.render import terminal
+from xlingual.report.shapes import Drawing
 from xlingual.report.table import Row, Table
-from xlingual.results.study import RaterAgreement, StudyAnalysis
+from xlingual.results.study import StudyAnalysis
 
 HERE = Path(__file__).parent
 
@@ -56,42 +53,6 @@ def rows_of(analysis: StudyAnalysis, title: str) -> list[Row]:
     ]
 
 
-def told(analysis: StudyAnalysis) -> str:
-    return "\n".join(verdict(analysis))
-
-
-@pytest.mark.parametrize(
-    ("alpha", "low", "words"),
-    [
-        (0.85, 0.7, "Raters agree closely"),
-        (0.8, 0.7, "Raters agree closely"),
-        (0.79, 0.7, "Raters agree fairly well"),
-        (0.4, 0.1, "Raters agree only in part"),
-        (0.4, -0.1, "not shown to agree more than by luck"),
-        (-0.2, -0.4, "not shown to agree more than by luck"),
-        (None, None, "How far raters agree is not known: All scores are equal."),
-    ],
-)
-def test_agreement_in_words(alpha: float | None, low: float | None, words: str) -> None:
-    ci = None if low is None else made.ci(low, 0.9)
-    agreement = RaterAgreement(alpha, ci, 40, None if alpha is not None else "All scores are equal")
-    assert words in told(made.analysis(agreement=agreement))
-
-
-def test_a_pair_is_told_of_the_better_system_and_turns_back() -> None:
-    pair = made.pair("a", "b")
-    other = better_first(pair)
-    assert (other.first, other.outcome, other.wins, other.losses) == ("b", "better", 12, 5)
-    assert other.ratio == pytest.approx(1 / 0.48) and other.score_ci.low == -0.84
-    again = turned(other)
-    assert again.ratio == pytest.approx(pair.ratio) and again.ratio_ci is not None
-    assert again.ratio_ci.low == pytest.approx(0.29) and again.win_ci.high == pytest.approx(0.5)
-    assert (again.score_difference, again.score_ci, again.outcome) == (0.52, pair.score_ci, "worse")
-    none = made.level_pair("a", "b", ratio=None, ratio_ci=None, score_difference=0.3)
-    assert better_first(none).first == "b"
-    assert better_first(made.level_pair("a", "b")).first == "a"
-
-
 @given(st.lists(st.floats(1e-4, 1e4), max_size=6))
 def test_the_axis_of_ratios_is_even_around_one(ratios: list[float]) -> None:
     axis = log_axis_for(ratios)
@@ -100,13 +61,6 @@ def test_the_axis_of_ratios_is_even_around_one(ratios: list[float]) -> None:
     assert axis.at(axis.low) == 0 and axis.at(axis.high) == 100
     up, down = axis.at(1.5) - axis.at(1.0), axis.at(1.0) - axis.at(1 / 1.5)
     assert up == pytest.approx(down, abs=0.02)
-
-
-def test_an_interval_beyond_the_axis_is_marked() -> None:
-    wide = made.analysis(pairs=[made.pair("a", "b", ratio=0.01, ratio_ci=made.ci(0.001, 0.2))])
-    bar = re.search(r'<svg class="bar"[^>]*aria-label="b against a.*?</svg>', as_html(wide), re.DOTALL)
-    assert bar is not None and "›" in bar[0] and "‹" not in bar[0] and 'cx="100.0%"' in bar[0]
-    assert "goes on beyond the axis" not in as_html(made.analysis())
 
 
 def test_the_bars_hold_all_scores_and_the_best_comes_first() -> None:
@@ -123,25 +77,6 @@ def test_the_bars_hold_all_scores_and_the_best_comes_first() -> None:
     nothing = made.analysis(systems=[made.system("a", 0, 4.0, counts=[0] * 4)], pairs=[])
     assert rows_of(nothing, "All scores") == [] and "All scores" not in as_html(nothing)
     assert [row.tone for row in rows_of(made.three(), "Systems")] == ["leader", "level", "behind"]
-
-
-@pytest.mark.parametrize("size", [ROOMY, NARROW])
-def test_people_against_bkr_stays_in_its_frame(size: Any) -> None:
-    found = drawing(made.three(), size)
-    width, _, _, top, _, bottom = size
-    points = of_style(found, "mark above")
-    assert len(points) == 3 and "BkR R@10" in [one.text for one in of_style(found, "axis-name")]
-    for point, whisker in zip(points, of_style(found, "spread above"), strict=True):
-        at = point.inside[0].attributes
-        assert 0 <= float(at["cx"]) <= width
-        assert top <= float(whisker.attributes["y1"]) <= float(at["cy"])
-        assert float(at["cy"]) <= float(whisker.attributes["y2"]) <= bottom
-    assert people_against_bkr(made.three()) is not None
-    assert people_against_bkr(made.zero(both=True)) is None
-
-
-def of_style(found: Drawing, style: str) -> list[Shape]:
-    return [shape for shape in found.shapes if shape.style == style]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -161,16 +96,6 @@ def test_hostile_and_right_to_left_texts_are_shown_as_they_are() -> None:
         assert text not in page
     assert "<bdi>מודל-ב</bdi>" in page and page.count("<bdi>מודל-ב</bdi> against <bdi>&lt;b onclick") == 3
     assert "“&lt;b&gt;ممتاز&lt;/b&gt;” suggestions" in page
-
-
-def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> None:
-    page = as_html(made.analysis())
-    assert "<bdi>a</bdi>, 2.30 against 1.10" in page and "<bdi>a</bdi> difference" not in page
-    sentence = f"{marked('a')} & {marked('long <name>')}"
-    shown_on_page = html._environment([]).from_string("{{ x | apart }}").render(x=sentence)
-    assert shown_on_page == "<bdi>a</bdi> &amp; <bdi>long &lt;name&gt;</bdi>"
-    assert plain(sentence) == "‘a’ & long <name>"
-    assert plain(marked("\x02x\x03yz\x02")) == "xyz"
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
@@ -196,14 +121,6 @@ def test_long_names_do_not_cut_numbers() -> None:
     for number in ("2.30", "[1.80, 2.80]", "2.1", "[1.3, 3.4]", "−0.52"):
         assert number in text
     assert long in as_html(found)
-
-
-def test_percentages_on_the_bars_can_be_read_in_both_colour_schemes() -> None:
-    rules = re.findall(r"--part: #(\w{6}); --on: #(\w{6})", as_html(made.analysis()))
-    assert len(rules) == 8
-    for ground, ink in rules:
-        one, other = (tuple(int(text[i : i + 2], 16) for i in (0, 2, 4)) for text in (ground, ink))
-        assert contrast(one, other) >= 4.5
 
 
 @pytest.mark.parametrize("given_as", ["out", "out/analysis.json"])

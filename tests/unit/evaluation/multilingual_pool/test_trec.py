@@ -11,15 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Success
 
-from xlingual import multilingual_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.embed import PoolVectors
-from xlingual.errors import InputError
 from xlingual.evaluation import ordered, rankings
 from xlingual.evaluation.multilingual_pool import trec
 from xlingual.evaluation.multilingual_pool.rankings import ranking_of
-from xlingual.evaluation.multilingual_pool.trec import run_bytes
 from xlingual.evaluation.run import Options
 from xlingual.evaluation.trec import run_file, write_ranking
 from xlingual.ranking import Offsets
@@ -136,19 +133,6 @@ def test_ir_measures_agrees_with_a_plain_sort(tmp_path_factory, seed, n, more, c
             assert found[name, f"AP@{cut}"] == pytest.approx(ap, abs=1e-9)
 
 
-@pytest.mark.parametrize("depth", [None, 7])
-def test_scores_are_integers_that_fall_to_one(tmp_path, depth):
-    pool, questions, candidates, _ = random_case(np.random.default_rng(1), 6, 25)
-    write_run(tmp_path / "x.run", pool, questions, candidates, tag="x", depth=depth)
-    run = read_run(tmp_path / "x.run")
-    assert list(run) == trec.question_names(pool)
-    count = depth or 25
-    for lines in run.values():
-        assert [rank for _, rank, _, _ in lines] == list(range(1, count + 1))
-        assert [score for _, _, score, _ in lines] == [str(left) for left in range(count, 0, -1)]
-        assert len({candidate for candidate, *_ in lines}) == count
-
-
 def test_blocks_change_nothing(tmp_path, monkeypatch):
     pool, questions, candidates, _ = random_case(np.random.default_rng(4), 9, 30)
     candidates[3:9] = candidates[3]
@@ -230,22 +214,6 @@ def test_names_with_spaces_and_percent_signs_survive(tmp_path):
     assert [unquote(question.partition(":")[2]) for question in run] == ids
     assert {unquote(c.partition(":")[2]) for c, *_ in run["en:a%20b"]} == set(ids)
     assert {tag for lines in run.values() for *_, tag in lines} == {"an%20encoder/v%201%25"}
-
-
-def test_a_depth_of_nothing_is_refused_and_leaves_no_file(tmp_path):
-    pool, *_ = random_case(np.random.default_rng(6), 4, 9)
-    with pytest.raises(InputError, match="depth 0: expected a whole number"):
-        multilingual_pool(pool, "random", trec=tmp_path / "runs", trec_depth=0, store=None)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("depth", [None, 30, 9])
-def test_the_size_of_a_run_is_known_beforehand(tmp_path, depth):
-    pool, questions, candidates, _ = random_case(np.random.default_rng(5), 12, 140)
-    write_run(tmp_path / "x.run", pool, questions, candidates, tag="an-encoder", depth=depth)
-    size = (tmp_path / "x.run").stat().st_size
-    estimate = run_bytes(pool, depth, "an-encoder")
-    assert estimate == size if depth is None else abs(estimate / size - 1) < 0.05
 
 
 def test_qrels_have_the_grades_of_the_pool(tmp_path):

@@ -1,7 +1,6 @@
 """Retrieval by judgements: every number is the mean over all orders of what ties, for encoders and runs."""
 
 import re
-import warnings
 from itertools import groupby, permutations, product
 from math import log2
 
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import scored
 
-from xlingual import DataWarning, InputError, MultilingualPool, compare, gate, retrieval, write_report
+from xlingual import DataWarning, InputError, MultilingualPool, compare, retrieval, write_report
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.runs import SearchRun
@@ -19,7 +18,6 @@ from xlingual.errors import parameter
 from xlingual.evaluation.retrieval import runs_against_qrels
 from xlingual.report import page_of
 from xlingual.report.render.text import as_text
-from xlingual.results import Results
 
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 UNJUDGED, MISSED = None, -9
@@ -323,13 +321,6 @@ def test_what_depends_on_the_other_runs_of_judgements_alone():
         found("MedR", s=run, o=more)
 
 
-def test_what_knows_nothing_is_at_chance(two):
-    same = Known({f"{kind}{i}": np.ones(2) for kind in "qd" for i in range(M)})
-    found = retrieval(two, {"same": same}, measures=MEASURES, store=None)
-    for entry in found.entries:
-        assert entry.value == pytest.approx(entry.chance, abs=1e-12), entry.measure
-
-
 def test_a_run_too_short_for_a_measure_is_refused_but_for_bpref(two, vectors):
     run = SearchRun.of(ranking(vectors, depth=12))
     with pytest.raises(InputError, match="end before the last candidate, so AP is not known"):
@@ -354,17 +345,6 @@ def test_own_language_numbers_beyond_a_runs_reach_are_left_out(two, vectors):
     )
     assert number(found, "run", "nDCG@10").views.own_language is None
     assert set(number(found, "run", "RR@1").views.own_language) == {"de", "en"}
-
-
-def test_queries_without_results_count_as_misses(two, vectors):
-    lists = ranking(vectors)
-    lost = [lists.pop("q2"), lists.pop("q7")]
-    with pytest.warns(DataWarning, match="2 of 24 queries of the pool have no results"):
-        found = retrieval(two, {"run": SearchRun.of(lists)}, measures=MEASURES, store=None)
-    assert len(lost) == number(found, "run", "AP").n_unanswered
-    for name in MEASURES:
-        own = values(found, "run", name)
-        assert own["en/q2"] == own["en/q7"] == 0.0, name
 
 
 def shown(results):
@@ -541,46 +521,6 @@ def test_judgements_are_a_condition(graded, vectors):
         compare([one, two])
 
 
-def test_results_are_compared_gated_written_and_shown(tmp_path, two, vectors):
-    noisy = {name: v + np.random.default_rng(7).normal(size=5) for name, v in vectors.items()}
-    found = retrieval(two, {"good": Known(vectors), "noisy": Known(noisy)}, measures=MEASURES, store=None)
-    found.write(tmp_path / "out")
-    read = Results.read(tmp_path / "out")
-    assert [e.views for e in read.entries] == [e.views for e in found.entries]
-    board = compare([read], measures=["nDCG@10"], by=["language"]).boards
-    assert [part.label for part in board] == [None, "de", "en"]
-    decided = gate(read.only("good"), read.only("noisy"), margin=0.1, by="language").decisions
-    assert [one.part for one in decided] == ["de", "en"]
-    with pytest.raises(InputError, match="--by language decides each query language"):
-        gate(read.only("noisy"), read.only("good"), margin=0.1, per_pair=True)
-    write_report(read, tmp_path / "report.html")
-    (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert len(found.failures_table(encoder="noisy", measure="AP")) > 0
-
-
-def test_failures_of_one_language_are_named_by_ids_alone(vectors, tmp_path):
-    rows = [[1 if j == i else 0 if j == i + 1 else UNJUDGED for j in range(M)] for i in range(N)]
-    pool = pool_of(rows)
-    found = retrieval(pool, {"it": Known(vectors)}, measures="AP", store=None)
-    held = found.failures_table().to_pylist()
-    failed = [row["query"] for row in found.per_query.to_pylist() if row["value"] < 1]
-    assert failed and sorted(row["query_id"] for row in held) == sorted(failed)
-    assert {row["query_language"] for row in held} == {"en"}
-    found.write(tmp_path / "out")
-    read = Results.read(tmp_path / "out").failures_table(data=pool).to_pylist()
-    assert [(row["query_id"], row["query_text"]) for row in read] == [
-        (row["query_id"], row["query_text"]) for row in held
-    ]
-    assert all(row["right_id"] for row in read)
-
-
-def test_trec_files_hold_what_was_evaluated(tmp_path, two, vectors):
-    found = retrieval(two, {"it": Known(vectors)}, trec=tmp_path, trec_depth=None, store=None)
-    again = runs_against_qrels(tmp_path / "qrels.txt", {"it": str(tmp_path / "it.run")}, measures="R@5 AP")
-    assert found.entries and set(again.entries[0].views.by_query_language) == {"de", "en"}
-    assert again.entries[0].chance is None
-
-
 def test_trec_files_have_the_order_that_was_evaluated(tmp_path, two, vectors):
     """With ties of trec_eval: scores that are equal as float32 come with the last name first."""
     close = {name: 1 + 1e-9 * v for name, v in vectors.items()}
@@ -605,9 +545,3 @@ def test_trec_files_have_the_order_that_was_evaluated(tmp_path, two, vectors):
 def test_what_cannot_be_is_refused(two, vectors, options, message):
     with pytest.raises(InputError, match=message):
         retrieval(two, {"it": Known(vectors)}, store=None, **options)
-
-
-def test_the_defaults_warn_of_nothing(two, vectors):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        retrieval(two, {"it": Known(vectors)}, store=None)

@@ -1,9 +1,6 @@
 import re
-from dataclasses import replace
 
-import pyarrow as pa
 import pytest
-from msgspec import structs
 
 from xlingual.report import colours, page_of
 from xlingual.report.figures import multilingual_pool as figures
@@ -32,73 +29,12 @@ def test_ratios_have_one_in_the_middle_of_two_hues(pool):
     assert ".d0 {" not in colours.css(21)
 
 
-def test_a_language_that_hardly_occurs_does_not_stretch_the_scale_of_ratios(pool):
-    ratios = {
-        "ar->ar": 7.2, "ar->de": 0.0001, "ar->en": 1.0, "de->ar": 0.0, "de->de": 3.0, "de->en": 0.14,
-    }  # fmt: skip
-    group = maps.ratios(
-        pool.views_of(
-            pool.each_with(pool.results(encoders=("chargram",)), language_share_ratio_top100=ratios)
-        )
-    )
-    assert group.ends == ("≤ 1/7", "1", "≥ 7")
-    steps = [cell.step for _, cells in group.maps[0].lines for cell in cells]
-    assert steps == [20, 0, 10, 0, 16, 0]
-
-
-def test_ratios_within_the_number_of_languages_are_not_cut(pool):
-    ratios = {"ar->ar": 2.0, "ar->de": 0.5, "de->ar": 0.5, "de->de": 2.0}
-    one = pool.results(encoders=("chargram",))
-    group = maps.ratios(pool.views_of(pool.each_with(one, language_share_ratio_top100=ratios)))
-    assert group.ends == ("1/2", "1", "2")
-    higher = ratios | {"de->de": 3.46}
-    group = maps.ratios(pool.views_of(pool.each_with(one, language_share_ratio_top100=higher)))
-    assert group.ends == ("1/3.5", "1", "3.5")
-
-
 @pytest.mark.parametrize("anchors", [colours.LIGHT_BOTH_WAYS, colours.DARK_BOTH_WAYS])
 def test_both_ends_of_the_two_hues_stand_out_from_the_middle_and_text_is_read_on_all(anchors):
     steps = [colours.colour(anchors, i / 20) for i in range(21)]
     assert all(colours.contrast(step, colours.ink(step)) >= 4.2 for step in steps)
     assert min(colours.contrast(steps[10], steps[end]) for end in (0, 20)) > 4
     assert steps[0][2] > steps[0][0] + 60 and steps[20][0] > steps[20][2] + 60  # blue, orange
-
-
-def test_language_identification_reads_names_with_hyphens(pool):
-    results = pool.results(encoders=("chargram",), languages=("en", "zh"))
-    views = {
-        "languages": ["en", "zh-Hans"],
-        "language_id_accuracy": {"all": 0.9, "en-zh-Hans": 0.8},
-        "language_id_chance": {"all": 0.5, "en-zh-Hans": 0.5},
-    }
-    group = maps.identification(pool.views_of(pool.changed(results, "chargram", **views)))
-    cells = [[cell and cell.text for cell in cells] for _, cells in group.maps[0].lines]
-    assert cells == [[None, "0.800"], ["0.800", None]] and group.ends == ("0.500", "1.000")
-
-
-def test_language_identification_reads_each_runs_own_keys(pool):
-    accuracy = {"all": 0.9, "aa:aa-bb": 0.6, "aa:cc": 0.7, "aa-bb:cc": 0.8}
-    new = {
-        "languages": ["aa", "aa-bb", "cc"],
-        "language_id_accuracy": accuracy,
-        "language_id_chance": dict.fromkeys(accuracy, 0.5),
-        "ci": {"language_id_accuracy": {}},
-    }
-    other = {
-        "languages": ["cc", "aa"],
-        "language_id_accuracy": {"all": 0.9, "cc-aa": 0.75},
-        "language_id_chance": {"all": 0.5, "cc-aa": 0.5},
-        "ci": {"language_id_accuracy": {"cc-aa": pool.ci(0.75, 0.04)}},
-    }
-    found = [
-        *pool.views_of(pool.changed(pool.results(encoders=("chargram",)), "chargram", **new)),
-        *pool.views_of(pool.changed(pool.results(encoders=("chargram",)), "chargram", **other)),
-    ]
-    first, second = (
-        [[c and c.text for c in line] for _, line in m.lines] for m in maps.identification(found).maps
-    )
-    assert first == [[None, "0.600", "0.700"], ["0.600", None, "0.800"], ["0.700", "0.800", None]]
-    assert [text for line in second for text in line if text] == ["0.750", "0.750"]
 
 
 def test_encoders_are_rows_by_question_language(pool):
@@ -111,10 +47,6 @@ def shapes(drawing, name):
     """Return the shapes of a drawing by their element, those in groups too."""
     inner = [part for shape in drawing.shapes for part in (shape, *shape.inside)]
     return [shape for shape in inner if shape.name == name]
-
-
-def names_in(drawing):
-    return [shape.text for shape in shapes(drawing, "text") if shape.style == "name"]
 
 
 def test_the_trade_off_has_a_diagonal_and_points_below_it(pool):
@@ -134,22 +66,6 @@ def test_the_trade_off_has_a_diagonal_and_points_below_it(pool):
     assert (right - left) / max(across) == pytest.approx((bottom - top) / max(up), rel=0.02)
     assert len([shape for shape in shapes(drawing, "line") if shape.style.startswith("spread")]) == 6
     assert figures.trade_off(pool.views_of(pool.without(pool.results(), "one_target_summary"))) is None
-
-
-def test_encoders_without_both_numbers_are_named_below_the_trade_off(pool):
-    views = {"one_target_summary": {"own": 0.4}}
-    figure = figures.trade_off(pool.views_of(pool.changed(pool.results(), "chargram", **views)))
-    assert figure.drawing.notes == ("not drawn, a number is missing: \u2068chargram\u2069",)
-    assert len(shapes(figure.drawing, "g")) == 2
-
-
-@pytest.mark.parametrize(("own", "other"), [(0.7, 0.02), (0.7, 0.1), (0.3, 0.3)])
-def test_every_point_of_the_trade_off_has_its_name(pool, own, other):
-    results = pool.results(encoders=("chargram",))
-    views = {"one_target_summary": {"own": own, "other": other, "gap": own - other}, "ci": {}}
-    figure = figures.trade_off(pool.views_of(pool.changed(results, "chargram", **views)))
-    for drawing in (figure.drawing, figure.narrow):
-        assert names_in(drawing) == ["chargram"] and drawing.unnamed == ()
 
 
 def test_losses_are_stacked_and_add_up(pool):
@@ -179,16 +95,6 @@ def test_losses_are_stacked_and_add_up(pool):
     assert widths == pytest.approx([0.125, 0.025, 0.5, 0.125, 0.375], abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["a-very-long-name-of-an-encoder_" * 4, "多语言编码器" * 12])
-def test_a_name_that_is_wider_than_the_losses_is_cut_and_whole_on_hover(pool, name):
-    (one,) = pool.views_of(pool.results(encoders=("chargram",)))
-    figure = figures.losses([replace(one, row=structs.replace(one.row, label=name))])
-    for drawing in (figure.drawing, figure.narrow):
-        (head,) = [shape for shape in shapes(drawing, "text") if shape.style == "stack-head"]
-        assert head.text.endswith("…") and head.title == name and name.startswith(head.text[:-1])
-        assert 0.9 * drawing.width < figures.LETTER * figures.labels.width_of(head.text) <= drawing.width
-
-
 def test_drawings_of_the_space_keep_to_their_budget(pool):
     results = pool.results()
     _, about, drawn, legend = figures.space([results], pool.views_of(results))
@@ -204,15 +110,3 @@ def test_drawings_of_the_space_keep_to_their_budget(pool):
         assert sum(dots) == figures.MOST_POINTS
         numbers = [int(n) for path in paths for n in re.findall(r"M(\d+) ", path)]
         assert min(numbers) >= 0 and max(numbers) <= figures.WIDTH
-
-
-def test_points_on_one_spot_can_be_drawn(pool):
-    rows = [
-        {"encoder": "chargram", "language": lang, "role": "question", "x": 0.0, "y": 0.0, "text_id": "a"}
-        for lang in ("en", "zh")
-    ]
-    results = replace(pool.results(), tables={"points": pa.Table.from_pylist(rows)})
-    _, about, drawn, _ = figures.space([results], pool.views_of(results))
-    (figure,) = drawn.blocks
-    assert figure.drawing.name == "chargram" and "even part" not in about.text
-    assert figure.drawing.shapes[0].attributes["d"].startswith("M489 400h22")

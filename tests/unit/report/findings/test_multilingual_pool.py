@@ -3,14 +3,10 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from xlingual.report import leaderboard, verdict
-from xlingual.report.findings import hubs
+from xlingual.report import verdict
 from xlingual.report.findings import multilingual_pool as findings
-from xlingual.report.pool_views import views_of
 from xlingual.results import Interval
 from xlingual.results.document import plain
-
-TASK = "multilingual-pool"
 
 
 @pytest.mark.parametrize(
@@ -59,42 +55,3 @@ def test_the_order_of_encoders_in_monolingual_pools(pool):
     wide = pool.results()
     ci = plain(wide.entries[0].views)["ci"] | {"monolingual_pool_average": pool.ci(0.8, 0.2)}
     (_doubted,) = findings.order(pool.views_of(pool.changed(wide, "balanced_mix", ci=ci)))
-
-
-def test_runs_that_are_ranked_apart_are_so_in_monolingual_pools(pool):
-    other = pool.results(encoders=("chargram", "balanced_mix"))
-    entries = [
-        structs.replace(entry, signature=entry.signature.replace("abc123", "def456"))
-        for entry in other.entries
-    ]
-    runs = [pool.results(), replace(other, entries=entries)]
-    rows = leaderboard(runs, TASK, "AP")
-    assert [row.rank for row in rows] == [1, 2, 3, 1, 2]
-    ranks = findings.monolingual_ranks(views_of(runs, rows))
-    assert ranks == {0: (2, 1), 1: (1, 2), 2: (3, 3), 3: (1, 1), 4: (2, 2)}
-
-
-def test_languages_found_too_often_are_held_against_the_other_foreign_ones():
-    # the own language takes most: no foreign one has its share of the pool, and en has more than the others
-    ratios = {
-        ("ar", "ar"): 2.0, ("ar", "en"): 0.6, ("ar", "zh"): 0.2,
-        ("zh", "zh"): 2.0, ("zh", "en"): 0.6, ("zh", "ar"): 0.4,
-        ("en", "en"): 2.0, ("en", "ar"): None, ("en", "zh"): 0.3,
-    }  # fmt: skip
-    found = findings.among_foreign(ratios)
-    assert found == pytest.approx({"en": (1.5 + 1.2) / 2, "ar": 0.8, "zh": 0.5})
-    assert list(found) == ["en", "ar", "zh"]
-
-
-def test_the_alarm_is_about_the_best_encoder_that_has_one_and_names_the_others(pool):
-    results = pool.results()
-    rows = leaderboard([results], TASK, "AP")
-    assert hubs.alarm([results], rows) == [
-        "Hub alarm: english-only-dual-encoder_v2 has one candidate among the first 10 for 560 queries (10.1 "
-        "expected); the 83 most frequent make 36 % of its errors (3 % by chance). Also chargram."
-    ]
-    assert hubs.alarm([results], rows)[0] in verdict([results])
-    quiet = pool.each_with(results, hubs={"k": 10, "skewness": 9.0, "alarm": False})
-    assert hubs.alarm([quiet], rows) == []
-    older = pool.each_with(results, hubs={"k": 10, "skewness": 9.0, "largest": 900.0, "expected": 10.0})
-    assert hubs.alarm([older], rows) == []  # written before there was an alarm

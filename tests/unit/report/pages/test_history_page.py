@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from msgspec.structs import replace
 
 from xlingual.report import as_html, page_of
-from xlingual.report.axis import named_axis
 from xlingual.report.blocks import Figure, walk
 from xlingual.report.render.text import as_text
 from xlingual.results import Interval
@@ -56,53 +54,8 @@ def trend(*lines: tuple[str, list[Value]], whole: Change | None = None, gate="")
     return Trend("h", "time", 0.05, [series], n_tests=3, replicates=1999)
 
 
-def test_each_series_is_named_once_in_the_verdict():
-    found = trend(("mine", [Value(0.3), Value(0.3, "unchanged", 0.0)]))
-    found.series.append(replace(found.series[0], measure="R@1"))
-    shown = as_html(found).partition("</section>")[0]
-    assert shown.count("BkR R@10 · shop.parquet") == shown.count("BkR R@1 · shop.parquet") == 1
-
-
 def sentences(found: Trend) -> str:
     return " ".join(sentence for finding in page_of(found).verdict for sentence in finding.sentences)
-
-
-def test_the_verdict_begins_with_what_the_last_record_changed():
-    worse, same = Value(0.3, "worse", -0.1), Value(0.4, "unchanged", 0.0)
-    said = sentences(trend(("mine", [Value(0.4), worse]), ("other", [Value(0.4), same])))
-    assert said.startswith(
-        "mine got worse with v2: BkR R@10 0.400 → 0.300, −0.100 [−0.150, −0.050] on the same 365"
-    )
-    assert "p = 0.002 after correction" in said and "other is unchanged with v2, on every query." in said
-
-
-def test_no_change_is_said_with_its_interval_and_not_called_equal():
-    said = sentences(trend(("mine", [Value(0.4), Value(0.41, "no difference found", 0.01)])))
-    assert said == "No change with v2 is shown for mine (+0.010 [−0.040, 0.060])."
-
-
-def test_earlier_changes_drifts_and_breaks_are_said():
-    values = [
-        Value(0.4),
-        Value(0.5, "better", 0.1),
-        Value(0.3, "cannot tell", None, "other conditions (data: a against b)"),
-        Value(0.3, "unchanged", 0.0),
-    ]
-    said = sentences(trend(("mine", values)))
-    assert "Earlier: mine better with v2 (+0.100 [0.050, 0.150])." in said
-    assert "v3 is not compared with v2: other conditions (data: a against b)." in said
-    drift = Change(1, -0.06, Interval(-0.1, -0.02, 0.95, "made"), 0.003, 0.009, "worse", 365)
-    slow = sentences(
-        trend(("mine", [Value(0.4), *[Value(0.37, "no difference found", -0.02)] * 3]), whole=drift)
-    )
-    assert "From v1 to v4, mine got worse by −0.060 [−0.100, −0.020], though no single change is" in slow
-
-
-def test_one_record_is_said_to_be_the_first():
-    assert (
-        sentences(trend(("mine", [Value(0.4)])))
-        == "There is one record so far (v1). Changes are shown from the second record on."
-    )
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex", "csv"])
@@ -140,8 +93,3 @@ def test_figures_mark_changes_and_break_at_other_conditions():
 def test_hostile_names_do_no_harm():
     page = as_html(trend(("<b>ألف</b>", [Value(0.4), Value(0.3, "worse", -0.1)])))
     assert "<b>ألف" not in page and "2026-01-02" in page
-
-
-def test_an_axis_names_its_first_and_last_place():
-    assert [name for _, name in named_axis([f"v{i}" for i in range(50)], 3).labels()] == ["v0", "v24", "v49"]
-    assert named_axis(["only"], 7).labels() == [(50.0, "only")]

@@ -1,24 +1,21 @@
 import csv
 import re
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
-from msgspec import structs
 from rich.console import Console
 
-from xlingual.report import leaderboard, leaders, page_of, verdict, words
+from xlingual.report import leaderboard, page_of
 from xlingual.report.blocks import Cards, Fold, Matrix, walk
 from xlingual.report.figures import pool_maps
-from xlingual.report.findings.multilingual_pool import ordinal
-from xlingual.report.pages import hubs, pool_tables
-from xlingual.report.pool_views import AGNOSTIC, PREFER_OWN, amount, share, views_of
+from xlingual.report.pages import pool_tables
+from xlingual.report.pool_views import PREFER_OWN, views_of
 from xlingual.report.render import html, terminal, text
 from xlingual.report.table import Table
-from xlingual.results import Interval, Results
+from xlingual.results import Results
 from xlingual.tasks import TASKS
 
 parsed = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "balanced.py"))).parsed
@@ -85,23 +82,6 @@ def test_results_read_from_a_folder_make_the_same_page(pool, tmp_path):
     assert html.render(page_of([Results.read(tmp_path)])) == html.render(page_of([results]))
 
 
-def test_losses_of_one_encoder_are_as_wide_as_the_page(pool):
-    for encoders, width in ((("chargram",), 860), (TWO, 470)):
-        section = page_of([pool.results(encoders=encoders)]).sections[0]
-        whole = next(block for block in section.blocks if getattr(block, "style", "") == "pool").blocks
-        beside = next(block for block in whole if getattr(block, "style", "") == "beside").blocks
-        (losses,) = (block for block in (*whole, *beside) if getattr(block, "style", "") == "losses")
-        assert losses.drawing.width == width and (losses in beside) == (encoders == TWO)
-
-
-def test_the_page_names_languages_not_the_pool(pool):
-    shown = html.render(page_of([pool.results()]))
-    assert "across ar, de, en, es, hi, vi and zh" in shown
-    texts_of = parsed(shown).texts
-    assert "ar, de, en, es, hi, vi, zh" in texts_of and "8,330" in texts_of and "questions" in texts_of
-    assert "Backretrieval" not in shown and "image" not in " ".join(verdict(pool.results()))
-
-
 def test_every_text_has_its_language_and_finds_its_direction(pool):
     tags = parsed(html.render(page_of([pool.results()]))).tags
     shown = [attributes for _, attributes in tags if attributes.get("class") == "text"]
@@ -117,51 +97,12 @@ def test_hostile_words_are_shown_and_never_run(pool):
     assert sum(bad in text for text in parsed(shown).texts) > 40
 
 
-@pytest.mark.parametrize("tasks", ["pool alone", "with another"])
-def test_nothing_is_said_of_seeds_of_a_pool(pool, tasks):
-    results = pool.results()
-    if tasks == "with another":
-        other = structs.replace(
-            results.entries[0], task="backretrieval", source="de", target="en", seed=3, views=None
-        )
-        summary = structs.replace(results.summary[0], task="backretrieval", source=None, target=None)
-        results = replace(
-            results,
-            entries=[*results.entries, other, structs.replace(other, seed=4)],
-            summary=[*results.summary, summary],
-        )
-    facts = dict(page_of([results]).facts)
-    assert ("seed" in facts) is False and facts.get("seeds") == (None if tasks == "pool alone" else "2")
-
-
 def heads(table):
     return [column.head for column in table.columns]
 
 
 def column(table, place):
     return [row.cells[place].plain for row in table.rows]
-
-
-def test_the_glance_shows_bias_and_ranks_and_drops_what_is_not_there(pool):
-    table = pool_tables.glance(pool.views_of(pool.results()), TASKS[TASK])
-    assert heads(table) == [
-        "encoder", "mAP", "own", "other", "gap", "Δ", "monolingual", "rank, monolingual → here",
-        "language identified",
-    ]  # fmt: skip
-    assert column(table, -2) == ["2 → 1", "1 → 2", "3"]
-    assert "chance 0.143" in table.meanings
-    gone = pool.without(pool.results(), "one_target_summary", "monolingual_pool_average")
-    less = pool_tables.glance(pool.views_of(gone), TASKS[TASK])
-    assert heads(less) == ["encoder", "mAP", "Δ", "language identified"]
-    assert "own" not in less.meanings.partition("language identified")[0].replace("own-language", "")
-    bare = pool.without(pool.results(), *VIEWS, "monolingual_pool_average")
-    assert pool_tables.glance(pool.views_of(bare), TASKS[TASK]) is None
-
-
-def test_the_glance_is_named_by_what_it_shows(pool):
-    assert pool_tables.glance(pool.views_of(pool.results()), TASKS[TASK]).title == "Own and other languages"
-    bare = pool.each_with(pool.results(), one_target_summary=None, remove_one=None)
-    assert pool_tables.glance(pool.views_of(bare), TASKS[TASK]).title == "At a glance"
 
 
 def test_alignment_is_a_table_with_chance_and_two_maps(pool):
@@ -188,19 +129,6 @@ def test_alignment_has_room_in_any_terminal(pool, width):
     _, title, below = text.partition("Weak and strong alignment")
     assert title and max(map(len, text.splitlines())) <= width
     assert "0.616" in below and ("strict:" in below) == ("0.001" in below.partition("weak:")[0])
-
-
-def test_macro_is_shown_where_it_differs(pool):
-    table = pool_tables.glance(
-        pool.views_of(pool.changed(pool.results(), "chargram", macro=0.25)), TASKS[TASK]
-    )
-    assert heads(table)[2] == "macro" and column(table, 2)[-1] == "0.250"
-
-
-def test_subsets_are_named_by_what_they_lack(pool):
-    table = pool_tables.subsets(pool.views_of(pool.results()))
-    assert column(table, 0)[:3] == ["all languages", "all but ar", "all but de"]
-    assert column(table, 0)[-1] == "de, en" and len(table.rows) == 9
 
 
 def test_prefer_own_has_a_table_of_its_own_and_is_not_counted_twice(pool):
@@ -233,12 +161,6 @@ def test_worst_questions_show_what_was_ranked_above_and_then_the_answer(pool):
     assert card.first.remark == "AP 0.001, its best answer at rank 412.5"
     assert [text.tone for text in card.others] == ["above"] * 4 + ["answer"]
     assert card.others[-1].place == "413" and card.others[-1].badge.text == "answer"
-
-
-def test_hubs_come_with_their_texts_the_largest_first(pool):
-    label, (card,) = fold_of(pool.results(), "The largest hubs")[0]
-    assert label == "english-only-dual-encoder_v2" and len(card.others) == hubs.MOST_HUBS  # alarms first
-    assert card.others[0].remark == "found by 900 queries (10.1 expected), relevant to none"
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -280,77 +202,6 @@ def test_texts_have_the_tables_and_maps_of_the_page(pool):
     assert "One target only" not in printed(results, 120)
 
 
-def test_too_many_languages_for_the_terminal_point_to_the_report(pool):
-    results = pool.results()
-    many = pool.changed(results, "balanced_mix", languages=[f"l{i}" for i in range(11)])
-    assert "11 × 11 have no room here, --report shows them" in printed(many, 120)
-
-
-def test_only_results_that_look_at_languages_are_shown_that_way(pool):
-    assert "own, other: mAP" in printed(pool.results(), 120)
-    bare = printed(pool.without(pool.results(), *VIEWS, "monolingual_pool"), 120)
-    assert "95 % interval" in bare and "multilingual-pool · mAP" in bare and "R@10" in bare
-
-
-def test_names_of_measures_and_pairs(pool):
-    names = ["AP", "AP@20/min", "RR", "R@10", "Success@10", "RR@10", "P@5", "StrongAlignment/strict"]
-    assert [TASKS[TASK].measure_name(name) for name in names] == [
-        "mAP",
-        "mAP@20/min",
-        "MRR",
-        "R@10",
-        "Success@10",
-        "MRR@10",
-        "P@5",
-        "strong alignment (strict)",
-    ]
-    assert words.pair("ar", "pool") == "queries in Arabic (ar)" and words.pair("all", "pool") == "all queries"
-    assert leaders.measures([replace(pool.results(), summary=pool.results().summary[::-1])], TASK)[0] == "AP"
-
-
-def test_amounts_and_shares_in_words():
-    assert [ordinal(n) for n in (1, 11, 21, 112)] == ["first", "11th", "21st", "112th"]
-    assert share(0.02, Interval(-0.0001, 0.04, 0.95, "t")).plain == "2.00 % [−0.01, 4.00]"
-    assert share(None).plain == "–" and amount(None) == "–"
-
-
-def terms_of(results):
-    """Return the terms that the page explains of its own, and the section's introduction."""
-    shown = page_of([results])
-    return [term for term, _ in shown.terms if term not in ("Chance", "Interval", "Tied")], shown.sections[
-        0
-    ].about
-
-
-@pytest.mark.parametrize(
-    ("policies", "said", "unsaid"),
-    [
-        ((AGNOSTIC,), "in whatever language", "Only answers in the question's language"),
-        ((PREFER_OWN,), "Only answers in the question's language count as right", "whatever language"),
-        ((AGNOSTIC, PREFER_OWN), "With the policy prefer-own, only answers", "Only answers"),
-    ],
-)
-def test_the_introduction_fits_the_policy(pool, policies, said, unsaid):
-    _, about = terms_of(pool.results(policies=policies))
-    assert said in about and unsaid not in about and about.endswith(".")
-
-
-def test_the_glossary_has_the_terms_of_the_parts_that_are_shown(pool):
-    every, _ = terms_of(pool.results())
-    assert every == [
-        "mAP", "One target only", "Remove one, Δ", "Monolingual pool", "Weak and strong alignment",
-        "Language share",
-        "Language identification", "Where the loss comes from", "PEER", "Hub",
-    ]  # fmt: skip
-    own, _ = terms_of(pool.results(policies=(PREFER_OWN,)))
-    assert own == ["mAP", "Own-language answers only"]
-    shown = html.render(page_of([pool.results(policies=(PREFER_OWN,))]))
-    assert "all answers in the question&#39;s language rank above" in shown
-    assert "all answers rank above" not in shown and "PEER" not in shown
-    less, _ = terms_of(pool.each_with(pool.results(), hubs=None, fairness=None, loss=None))
-    assert not {"Hub", "PEER", "Where the loss comes from"} & set(less) and "Language share" in less
-
-
 def test_a_narrow_terminal_drops_monolingual_pools_first_and_explains_what_is_left(pool):
     text = printed(pool.results(), 80)
     assert "behind" in text and "Δ: what removing" in text
@@ -360,29 +211,3 @@ def test_a_narrow_terminal_drops_monolingual_pools_first_and_explains_what_is_le
         pool.each_with(pool.results(), one_target_summary=None, monolingual_pool_average=None), 120
     )
     assert "Δ: what removing" in less and "own, other" not in less and "monolingual" not in less
-
-
-def test_own_language_wanted_is_one_table_with_its_legend(pool):
-    text = " ".join(printed(pool.results(policies=(PREFER_OWN,)), 120).split())
-    assert text.partition("mAP@20")[0].count("balanced_mix") == 1
-    for said in ("50.0 %", "30.0 %", "in another: first is a right answer, but", "wrong own, wrong other:"):
-        assert said in text
-    assert "untold" not in text
-    both = " ".join(printed(pool.results(policies=(AGNOSTIC, PREFER_OWN)), 120).split())
-    assert "own language wanted · mAP" in both and both.count("in another: first is") == 1
-
-
-def test_other_measures_have_the_layout_of_the_first(pool):
-    _, title, text = printed(pool.results(), 120).partition("multilingual-pool · R@10")
-    text, _, _ = text.partition("Weak and strong alignment")
-    assert title
-    assert "0.635 [0.623, 0.647]" in text and "behind" in text and "own" not in text
-    assert "95 % interval" not in text
-
-
-def test_a_page_explains_chance_ties_and_intervals(pool):
-    assert [term for term, _ in page_of([pool.results()]).terms][-3:] == ["Chance", "Interval", "Tied"]
-    untied = replace(
-        pool.results(), entries=[structs.replace(entry, n_tied=0) for entry in pool.results().entries]
-    )
-    assert [term for term, _ in page_of([untied]).terms][-2:] == ["Chance", "Interval"]

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
 from msgspec import structs
 
-from xlingual.report import as_html, page_of, verdict
+from xlingual.report import page_of, verdict
 from xlingual.report.pages import pools_side_by_side as page
 from xlingual.report.pool_columns import columns
-from xlingual.results import Behind, Interval
 from xlingual.tasks import TASKS
 
 TASK = TASKS["multilingual-pool"]
@@ -21,17 +19,6 @@ def run_of(pool, data, name=None, **more):
         structs.replace(entry, signature=entry.signature.replace("abc123", data)) for entry in results.entries
     ]
     return replace(results, entries=entries, run={} if name is None else {"name": name})
-
-
-def with_value(results, encoder, value, behind=None):
-    """Return results in which the mAP of an encoder, and its distance to the best, are others."""
-
-    def changed(row):
-        if (row.encoder, row.measure, row.source) != (encoder, "AP", None):
-            return row
-        return structs.replace(row, value=value, behind=behind)
-
-    return replace(results, summary=[changed(row) for row in results.summary])
 
 
 def test_pools_are_columns_and_encoders_rows(pool):
@@ -78,74 +65,3 @@ def test_runs_over_the_same_pool_share_a_column(pool):
     assert second.name == "two" and len(second.rows) == 3
     twice = columns([runs[0], runs[0], runs[2]], "AP")[0]
     assert list(twice.rows) == ["balanced_mix", "balanced_mix (run 2)"]
-
-
-def test_conditions_tell_columns_of_one_pool_apart(pool):
-    runs = [
-        run_of(pool, data, name, encoders=("chargram",), policies=(policy,))
-        for data, name in (("abc123", "one"), ("def456", "two"))
-        for policy in ("agnostic", "prefer-own")
-    ]
-    assert [one.name for one in columns(runs, "AP")] == [
-        "one, agnostic", "one, prefer-own", "two, agnostic", "two, prefer-own",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("requests", "names"),
-    [
-        (({"pool": "data/xquad"}, {"pool": "C:\\data\\mlqa"}), ["xquad", "mlqa"]),
-        (({"pool": "a/pool"}, {"pool": "b/pool"}), ["run 1", "run 2"]),
-        (({}, {"pool": "b/pool"}), ["run 1", "run 2"]),
-    ],
-)
-def test_pools_without_a_name_have_that_of_their_folder(pool, requests, names):
-    runs = [
-        replace(run_of(pool, data), request=request)
-        for data, request in zip(("abc123", "def456"), requests, strict=True)
-    ]
-    assert [one.name for one in columns(runs, "AP")] == names
-    heads = [found.name for found in page_of(runs).verdict]
-    assert heads == ["2 pools", *(name.replace("run", "Run") for name in names)]
-    unit, other = ("run", "pool") if names[0] == "run 1" else ("pool", "run")
-    html = as_html(runs)
-    for words in ("leads its {}", "each {} is ranked on its own"):
-        assert words.format(unit) in html and words.format(other) not in html
-
-
-def test_the_verdict_says_whether_pools_agree(pool):
-    one, two = run_of(pool, "abc123", "one"), run_of(pool, "def456", "two")
-    same = page.findings(columns([one, two], "AP"), "mAP")
-    assert same[0] == "balanced_mix has the best mAP on one and two."
-    assert same[1] == "The order of the 3 encoders is the same on both pools."
-    three = page.findings(columns([one, two, run_of(pool, "0a0a0a", "three")], "AP"), "mAP")
-    assert three[:2] == [
-        "balanced_mix has the best mAP on one, two and three.",
-        "The order of the 3 encoders is the same on all 3 pools.",
-    ]
-    turned = with_value(two, "balanced_mix", 0.01, Behind("chargram", 0.02, Interval(-0.01, 0.05, 0.95, "t")))
-    leader = "english-only-dual-encoder_v2"
-    value = next(row.value for row in two.summary if row.encoder == leader and row.source is None)
-    turned = with_value(turned, leader, value)
-    other = page.findings(columns([one, turned], "AP"), "mAP")
-    assert other[0] == (
-        f"The best mAP is not that of one encoder: balanced_mix on one and {leader} on two (level with "
-        "balanced_mix on two)."
-    )
-    assert other[1].startswith("The order of the encoders differs between the pools: on one balanced_mix, ")
-    assert other[1].endswith(f"; on two {leader}, chargram, balanced_mix.")
-    alone = [run_of(pool, data, data, encoders=("chargram",)) for data in ("abc123", "def456")]
-    (values,) = page.findings(columns(alone, "AP"), "mAP")[:-1]
-    assert values.startswith("mAP: chargram 0.") and values.endswith("] on def456.")
-
-
-def test_no_encoder_is_best_where_none_is_above_chance(pool):
-    """The first of a pool may be so by luck: nothing is bold there, and the verdict says why."""
-    wide = Interval(0.0, 0.9, 0.95, "made up")
-    runs = [run_of(pool, "abc123", "one"), run_of(pool, "def456", "two")]
-    lucky = [structs.replace(row, ci=wide, ci_simultaneous=None) for row in runs[1].summary]
-    runs[1] = replace(runs[1], summary=lucky)
-    table = page.side_by_side(runs, TASK)[0]
-    assert [[cell.tone for cell in row.cells] for row in table.rows[:1]] == [["", "best", ""]]
-    said = " ".join(verdict(runs))
-    assert "balanced_mix has the best mAP on one" in said and "No encoder is above chance on two." in said

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from xlingual.errors import InputError
 from xlingual.report import page_of, verdict
-from xlingual.report.blocks import Figure, Fold, Matrix, Prose, walk
+from xlingual.report.blocks import Figure, Fold, Matrix, walk
 from xlingual.report.render import html, terminal, text
 from xlingual.report.table import Table
 from xlingual.results.repair import (
@@ -83,42 +83,12 @@ def test_a_model_is_recommended_only_where_it_is_shown_to_help(outcome, advice):
     assert dict(page_of(repaired(outcome=UNCHANGED, model=None)).facts).get("use it as") is None
 
 
-def test_all_pairs_of_one_language_that_lose_are_named():
-    into = {(tag, "es"): -0.015 for tag in LANGUAGES}
-    assert not any("every language;" in one for one in verdict(repaired(into)))  # no interval excludes zero
-    into["de", "es"] = -0.05
-    said = verdict(repaired(into))
-    assert (
-        "Retrieval of answers in Spanish (es) is worse for questions in every language; in 1 of 3 pairs the "
-        "interval excludes zero." in said
-    )
-    assert not any(one.startswith("Questions in") for one in said)
-    into["en", "es"] = 0.001
-    assert not any("every language;" in one for one in verdict(repaired(into)))
-    of = {("de", tag): -0.05 for tag in LANGUAGES}
-    assert any(
-        one.startswith("Questions in German (de) have worse retrieval of answers")
-        for one in verdict(repaired(of))
-    )
-
-
 def test_pairs_are_those_of_the_criterion():
     said = [" ".join(verdict(repaired(criterion=one))) for one in ("mAP", "cross-lingual mAP")]
     assert "a single answer, among candidates of all languages)" in said[0]
     assert "a single answer, among candidates of the answer's language)" in said[1]
     most = {(s, t): 0.001 for s in LANGUAGES for t in LANGUAGES} | {("de", "en"): 0.1}
     assert "1 is shown to gain and 0 to lose" in " ".join(verdict(repaired(most)))
-
-
-def test_the_pool_and_one_language_alone_are_told_apart():
-    (alone,) = [one for one in verdict(repaired({("de", "de"): -0.05}, [("de", -0.01), ("en", 0.004)]))
-                if "Search in one language" in one]  # fmt: skip
-    assert "without candidates of other languages: no language is shown to lose there" in alone
-    assert "(−0.010 to +0.004)" in alone
-    (alone,) = [
-        one for one in verdict(repaired(monolingual=[("de", -0.1)])) if "Search in one language" in one
-    ]
-    assert "1 of 1 language is shown to lose there, German (de) most: −0.100" in alone
 
 
 def test_the_advantage_of_the_own_language_has_an_interval():
@@ -156,27 +126,6 @@ def test_before_and_after_are_side_by_side_on_one_page(pool):
     assert printed(both, 100).count("skewness") == 1  # a terminal shows less
     for form in ("markdown", "latex", "csv"):
         assert re.search(r"balanced.*mix", text.as_text(page, form))
-
-
-def test_the_order_is_before_then_after_whoever_leads(pool):
-    for names in (NAMES, NAMES[::-1]):
-        results = pool.results(encoders=names, languages=LANGUAGES)
-        page = page_of(BeforeAndAfter(repaired(), results))
-        blocks = walk([block for section in page.sections for block in section.blocks])
-        first = next(one for one in blocks if isinstance(one, Matrix))
-        assert [each.label for each in first.maps] == [*NAMES]
-
-
-def test_every_transform_is_folded_below_the_best():
-    page = page_of(repaired())
-    blocks = list(walk(page.sections[-1].blocks))
-    (fold,) = [one for one in blocks if isinstance(one, Fold)]
-    assert fold.title == "All 31"
-    short, full = [one for one in blocks if isinstance(one, Table)]
-    assert (len(short.rows), len(full.rows)) == (9, 31)
-    few = list(walk(page_of(repaired(tried=3)).sections[-1].blocks))
-    assert not any(isinstance(one, Fold | Prose) for one in few)
-    assert text.as_text(page, "csv").count("lir:7,") == 1
 
 
 def test_it_is_read_with_the_evaluation_beside_it(pool, tmp_path):

@@ -14,9 +14,8 @@ from rich.console import Console
 
 from xlingual.cli.report import report
 from xlingual.errors import InputError
-from xlingual.report import numbers, page_of, verdict, write_report
+from xlingual.report import page_of, write_report
 from xlingual.report.blocks import walk
-from xlingual.report.pages import validation_tables as tables
 from xlingual.report.render import html, terminal, text
 from xlingual.report.table import Table
 
@@ -43,66 +42,6 @@ def rendered(validation, **more):
 def all_tables(validation):
     sections = page_of(validation).sections
     return [block for one in sections for block in walk(one.blocks) if isinstance(block, Table)]
-
-
-def heads(table):
-    return [column.key for column in table.columns]
-
-
-def test_agreement_with_xlr_at_1_is_shown_beside_that_at_k():
-    first = made.full().pairs[0]
-    own = {kind: made.agreement(0.834, 0.1) for kind in made.COEFFICIENTS}
-    found = dict.fromkeys(made.MEASURES, own)
-    whole = replace(first.subsets["all"], agreement_at_1=found)
-    rows = [
-        replace(row, xlr_at_1=made.SeedScores(0.4321, 0.01, [0.4321] * 3, None)) for row in first.encoders
-    ]
-    pair = made.with_subsets(first, {**first.subsets, "all": whole}, encoders=rows)
-    validation = replace(made.full(), pairs=[pair], directions=[], measure_at_1="R@1")
-    (sentence,) = (one for one in verdict(validation) if "XLR R@1" in one)
-    assert sentence.startswith(
-        "With XLR R@1 in place of R@10 it is Pearson 0.834 [0.734, 0.934] and Spearman"
-    )
-    assert "SIM 0.834 and 0.834" in sentence
-    titles = {table.title: table for table in all_tables(validation)}
-    assert len(titles["Agreement with XLR R@1 over encoders"].rows) == 6
-    encoders = titles["Encoders: mean ± standard deviation over seeds"]
-    place = heads(encoders).index("XLR R@1")
-    assert all(row.cells[place].plain == "0.432 ± 0.010" for row in encoders.rows)
-    assert "Agreement with XLR R@1 over encoders" in rendered(validation)
-    assert not any("R@1 over" in table.title for table in all_tables(made.full()))
-
-
-def test_notes_of_subsets_name_as_few_cells_as_can_be():
-    first = made.full().pairs[0]
-    corr = {"CORR": {kind: replace(made.agreement(0.5), note="without x") for kind in made.COEFFICIENTS}}
-    whole = first.subsets["all"]
-    order = {**whole.accuracy, "CORR": replace(whole.accuracy["CORR"], note="without x")}
-    subsets = {
-        **first.subsets,
-        "all": replace(whole, agreement={**whole.agreement, **corr}, accuracy=order),
-        "above": made.missing_subset(2),
-    }
-    notes = tables.subsets(made.with_subsets(first, subsets), 0.5).notes
-    assert notes == ["all (6) CORR: without x", f"from 0.5 (2): {made.WHY}"]
-
-
-def test_one_seed_is_noted_once():
-    pair = made.pair(n_seeds=1)
-    rows = [
-        replace(
-            row,
-            **{
-                name: replace(getattr(row, name), note="one seed: no spread over seeds")
-                for name in ("xlr", "bkr", "sim", "corr")
-            },
-        )
-        for row in pair.encoders
-    ]
-    assert tables.encoders(replace(pair, encoders=rows), None).notes == [
-        "All: one seed: no spread over seeds"
-    ]
-    assert "0.000000" not in numbers.plus_minus(0.0274, 3.5e-18)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -142,13 +81,6 @@ def test_names_of_any_script_are_isolated_and_points_have_tooltips():
     )  # dims and noise of the first pair, in two sizes
 
 
-def test_missing_numbers_are_noted_on_the_page():
-    texts = parsed(rendered(made.bare())).texts
-    assert any("All: no text has a vector" in text for text in texts)
-    assert sum("nothing to draw" in text for text in texts) == 3
-    assert any("One seed" in text for text in texts)
-
-
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.cases(4)
@@ -162,12 +94,6 @@ def test_the_terminal_cuts_nothing(width, shape):
         cells = [row.cells[i].plain for row in table.rows for i in kept]
         assert set(" ".join(cells).split()) <= set(words)
     assert ("Williams" in printed) == (shape == "full")
-
-
-def test_families_are_shown_only_where_they_were_asked_for():
-    validation = made.full()
-    assert "family" in heads(tables.encoders(validation.pairs[0], validation.family))
-    assert "family" not in heads(tables.encoders(validation.pairs[0], None))
 
 
 def test_a_folder_of_a_validation_becomes_a_report(tmp_path):
