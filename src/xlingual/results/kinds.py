@@ -50,8 +50,8 @@ def taken_as_one(kinds: Mapping[str, Kind]) -> list[str]:
     if len(names) < 2:
         return []
     return [
-        f"{listed(names, 3)} are taken to be of one kind; if some were fitted on texts of this domain and "
-        "others not, say ?kind=fitted and ?kind=general."
+        f"Encoders of one kind are assumed ({listed(names, 3)}); if some were fitted on texts of this domain "
+        "and others not, say ?kind=fitted and ?kind=general."
     ]
 
 

@@ -124,7 +124,7 @@ def test_images_name_no_leader_across_kinds(made, task, kinds, why):
     refused = why is not None and task != "crosslingual-retrieval"
     assert any(" leads" in sentence for sentence in found) is not refused
     assert any(sentence.startswith("No leader is named") and why in sentence for sentence in found) is refused
-    assert any("taken to be of one kind" in one for one in found) is (
+    assert any("Encoders of one kind are assumed" in one for one in found) is (
         not kinds and task != "crosslingual-retrieval"
     )
     standings = {row.standing for row in leaderboard(made.results([], rows, encoders=kinds), task, "CORR")}

@@ -91,11 +91,13 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) ->
         else:
             sentences += [lead(leader, found, name, where), *position(leader)]
             sentences += _hardest(leader, pairs)
-            sentences += taken_as_one(leaders.kinds_of(found, run)) if task.by_images else []
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
     sentences += [*hubs.alarm(runs, found), *misses(run, rows), *without_value(rows, name)]
-    return sentences + (few_queries(run, task.name) if found else [])
+    sentences += few_queries(run, task.name) if found else []
+    if task.by_images and not unlike and not chance.none_above(found):
+        sentences += taken_as_one(leaders.kinds_of(found, run))
+    return sentences
 
 
 def _about_the_run(run: Results) -> list[str]:
