@@ -24,8 +24,8 @@ _PLAIN = frozenset(
             "dim",
             "dtype",
         ),
-        *("file", "fit", "id", "layer", "long", "max_length"),
-        *("n", "output", "pair", "pairs", "pool", "prompt", "prompts"),
+        *("file", "fit", "id", "max_length"),
+        *("n", "output", "pairs", "pool", "prompt", "prompts"),
         *("prompt_name", "query_prompt_name", "candidate_prompt_name", "remote-code"),
         *(
             "query_prompt",

@@ -175,6 +175,5 @@ def warn_of_cut_texts(cut: Mapping[str, int] | None, who: str, count: int) -> No
         each = listed((f"{language} {amount:,}" for language, amount in some.items()), 20)
         warn(
             f"{who}: {sum(some.values()):,} of {count:,} texts were longer than it reads and were cut "
-            f"({each}): their ends count for nothing; where the spec takes long=windows, all of a "
-            "text counts"
+            f"({each}): their ends count for nothing"
         )

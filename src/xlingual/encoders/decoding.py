@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_TEXT_ONLY = {"pair": None, "prompts": "model", "remote-code": None}  # of single schemes, with their defaults
+_TEXT_ONLY = {"prompts": "model", "remote-code": None}  # of single schemes, with their defaults
 _TEXT_ONLY |= {option.name: option.default for option in PROMPT_NAMES}
 MOST_NARROW = 100  # times that a side may be the other: processors scale the shorter one up
 SKIP = f"{parameter('skip_broken', True)} leaves their rows out"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -27,16 +26,14 @@ from xlingual.encoders.scheme import IMAGES, Context
 from xlingual.encoders.tokens import TextTokens
 from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.transformer_text import TextNetwork
-from xlingual.errors import InputError, listed
+from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
 
 
 class HuggingFaceEncoder(TextNetworkEncoder):
     """A network for texts, its hidden states pooled.
 
-    Equal texts are encoded once; what a vector depends on besides the
-    text (the role where prompts differ, the language where the network reads it, the context where pairs
-    are read) is in `content`.
+    Equal texts are encoded once.
     """
 
     has_modules = False
@@ -51,37 +48,19 @@ class HuggingFaceEncoder(TextNetworkEncoder):
             )
         two_towers = "text_config" in self.settings and "vision_config" in self.settings
         self.pool = options["pool"] or ("features" if two_towers else "mean")
+        languages = self.settings.get("n_langs", 1) > 1 and self.settings.get("use_lang_emb", True)
+        if self.settings.get("model_type") == "xlm" and languages:
+            raise InputError(f"{who}: a network that is told the language of a text (XLM): use XLM-R instead")
         if two_towers and options["pool"]:
             raise InputError(f"{who}: a network for texts and images has its own pooling: leave pool out")
-        if options["pair"] and options["long"] == "windows":
-            raise InputError(f"{who}: pairs cannot be divided into windows: leave pair or long=windows out")
         self.trained_on_images = trained_on_images(self.settings)
         check_weights(who, folder)
         check_tokenizer(who, folder)
 
     @cached_property
-    def language_numbers(self) -> Mapping[str, int]:
-        """Language → its number in a network that reads the language (XLM); else empty."""
-        reads = self.settings.get("model_type") == "xlm" and self.settings.get("use_lang_emb", True)
-        if not reads or self.settings.get("n_langs", 1) <= 1:
-            return {}
-        return {str(tag): int(number) for tag, number in self.settings.get("lang2id", {}).items()}
-
-    @cached_property
-    def content(self) -> tuple[str, ...]:
-        """All of a row that its vector depends on."""
-        parts = {
-            "text": True,
-            "language": bool(self.language_numbers),
-            "role": self.prompts.by_role or bool(self.options["pair"]),
-            "context": bool(self.options["pair"]),
-        }
-        return tuple(name for name, counts in parts.items() if counts)
-
-    @cached_property
     def identity(self) -> str:
         """A hash of the model's files and the options that change vectors."""
-        options = self.stated("layer", "dtype", "max_length", "long", "pair", "dim", OPTION)
+        options = self.stated("dtype", "max_length", "dim", OPTION)
         return f"hf:{self.digest}?pool={self.pool}&{options}{self.stated_device()}{self.prompts}"
 
     @cached_property
@@ -97,27 +76,19 @@ class HuggingFaceEncoder(TextNetworkEncoder):
     def tokens(self) -> TextTokens:
         """The tokenizer with the limit of the network."""
         limit = self.network.max_length(self.options["max_length"])
-        return TextTokens(self.network.tokenizer, limit, self.options["long"], self.who)
+        return TextTokens(self.network.tokenizer, limit, self.who)
 
     def _encoded(self, batch: Texts) -> Encoded:
         prompt = self.prompts.before(batch.role)
-        paired = bool(self.options["pair"]) and batch.role == "candidate" and len(batch.context) > 0
-        contexts = batch.context if paired else [""] * len(batch)
-        texts = [prompt + text for text in batch.text]
-        distinct, index = distinct_rows(zip(texts, contexts, self._numbers(batch.language), strict=True))
-        pieces = self.tokens.pieces(
-            [text for text, _, _ in distinct],
-            [context for _, context, _ in distinct] if paired else (),
-            [prompt] * len(distinct),
-        )
+        distinct, index = distinct_rows([prompt + text for text in batch.text])
+        pieces = self.tokens.pieces(distinct)
 
         def run(which: Ints) -> Vectors:
-            languages = [distinct[int(pieces.owner[i])][2] for i in which] if self.language_numbers else []
-            return self.network.run([pieces.features[int(i)] for i in which], languages)
+            return self.network.run([pieces.features[int(i)] for i in which])
 
         dim, size = self.network.dim, self.options["batch"]
         vectors = in_batches(pieces.lengths, size, run, who=self.who, dim=dim, memory=self.memory)
-        return Encoded(self._first(pieces.averaged(vectors))[index], pieces.truncated[index])
+        return Encoded(self._first(vectors)[index], pieces.truncated[index])
 
     def _first(self, vectors: Vectors) -> Vectors:
         """Return the dimensions that are kept; cosines are of these alone."""
@@ -127,20 +98,6 @@ class HuggingFaceEncoder(TextNetworkEncoder):
                 f"{self.who}: dim={dim}, but the model's vectors have {vectors.shape[1]} dimensions"
             )
         return vectors[:, :dim]
-
-    def _numbers(self, tags: Sequence[str]) -> list[int]:
-        """Return each row's language as the network numbers it, 0 where it is not given."""
-        known = self.language_numbers
-        if not known:
-            return [0] * len(tags)
-        # a language may be known without script and country: zh of zh-Hant
-        named = {tag: tag if tag in known else re.split("[-_]", tag)[0].lower() for tag in set(tags)}
-        if unknown := sorted(tag for tag, name in named.items() if name not in known):
-            raise InputError(
-                f"{self.who}: the model reads the language of a text and does not know {listed(unknown)}; "
-                f"it knows {listed(sorted(known), 20)}"
-            )
-        return [known[named[tag]] for tag in tags]
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:

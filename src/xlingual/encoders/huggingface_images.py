@@ -1,6 +1,6 @@
 """`hf:` on images: networks of transformers, seen through their last pooled layer.
 
-What that layer is, by family (`pool=` and `layer=` choose another):
+What that layer is, by family (`pool=` chooses another):
 
 - ResNet, ConvNeXt, RegNet, Swin and other convolutional ones: the model's pooled output, a mean over
   positions (after the last layer norm, where there is one);
@@ -49,12 +49,12 @@ class HuggingFaceImages(NetworkEncoder):
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         super().__init__(folder, options, who)
-        self.pool, self.layer = options["pool"], options["layer"]
+        self.pool = options["pool"]
 
     @cached_property
     def identity(self) -> str:
         """The digest of the checkpoint's files, and the layer that gives the vectors."""
-        options = self.stated("layer", "dtype")
+        options = self.stated("dtype")
         return f"hf:{self.digest}?pool={self.pool or 'family'}&{options}{self.stated_device()}"
 
     def encode(self, batch: Images, /) -> Vectors:
@@ -90,7 +90,7 @@ class HuggingFaceImages(NetworkEncoder):
     def _pooled(self, network: Network, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (a tensor)
         """Return one vector of each image, [n, d]."""
         model = network.model
-        if self.layer == -1 and self.pool in (None, "pooler"):
+        if self.pool in (None, "pooler"):
             if hasattr(model, "get_image_features"):
                 features = model.get_image_features(**inputs)
                 return features if hasattr(features, "flatten") else features.pooler_output
@@ -107,28 +107,14 @@ class HuggingFaceImages(NetworkEncoder):
                 )
             hidden = output.last_hidden_state
         else:
-            hidden = self._hidden(model, inputs)
+            if hasattr(model, "get_image_features"):
+                raise InputError(f"{self.who}: this model has its pooled layer only: leave out pool")
+            hidden = model(**inputs).last_hidden_state
         if hidden.ndim == 4:  # [n, channels, height, width]
             return hidden.mean(dim=(2, 3))
         if self.pool == "cls" and not network.has_class_token:
             raise InputError(f"{self.who}: pool=cls: this model has no class token: write pool=mean")
         return hidden[:, 0] if network.has_class_token and self.pool != "mean" else hidden.mean(dim=1)
-
-    def _hidden(self, model: Any, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (of transformers and torch)
-        """Return a hidden layer, [n, tokens, d] or [n, channels, height, width]."""
-        who = self.who
-        if self.layer != -1 and self.pool == "pooler":
-            raise InputError(f"{who}: pool=pooler has no layers: leave layer out, or write pool=cls or mean")
-        if hasattr(model, "get_image_features"):
-            raise InputError(f"{who}: this model has its last pooled layer only: leave out pool, layer")
-        if self.layer == -1:
-            return model(**inputs).last_hidden_state
-        layers = model(**inputs, output_hidden_states=True).hidden_states
-        if not layers or not -len(layers) <= self.layer < len(layers):
-            raise InputError(
-                f"{who}: layer={self.layer} is not there: the layers are 0 to {len(layers or ()) - 1}"
-            )
-        return layers[self.layer]
 
 
 class Network(NamedTuple):

@@ -53,7 +53,7 @@ class OnnxEncoder(TextNetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the graph, its weights, tokenizer and settings, and the options that change vectors."""
-        return f"onnx:{self.digest}?{self.stated('pool', 'max_length', 'long', 'output')}{self.prompts}"
+        return f"onnx:{self.digest}?{self.stated('pool', 'max_length', 'output')}{self.prompts}"
 
     def _files_digest(self) -> str:
         settings = (self.folder / name for name in ("tokenizer.json", *SETTINGS))
@@ -80,13 +80,13 @@ class OnnxEncoder(TextNetworkEncoder):
         with self.unchanged():
             limit = length_limit(self.folder, self.options["max_length"], self._made_for, self.who)
             tokenizer = OnnxTokenizer(self.folder, "token_type_ids" in self.graph.inputs, self.who)
-        return TextTokens(tokenizer, limit, self.options["long"], self.who)
+        return TextTokens(tokenizer, limit, self.who)
 
     def _encoded(self, batch: Texts) -> Encoded:
         """Return the same for a part of the texts; equal texts are encoded once."""
         prompt = self.prompts.before(batch.role)
         distinct, index = distinct_rows(batch.text)
-        pieces = self.tokens.pieces([prompt + text for text in distinct], (), [prompt] * len(distinct))
+        pieces = self.tokens.pieces([prompt + text for text in distinct])
         vectors = in_batches(
             pieces.lengths,
             self.graph.batch_size(self.options["batch"]),
@@ -95,7 +95,7 @@ class OnnxEncoder(TextNetworkEncoder):
             dim=self.graph.outputs[self.output[0]].shape[-1] or 0,  # where the graph does not say
             memory=self.memory,
         )
-        return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
+        return Encoded(vectors[index], pieces.truncated[index])
 
     @property
     def _made_for(self) -> int | None:

@@ -31,7 +31,6 @@ def _written(pattern: str, value: Callable[[str], T], expected: str) -> Callable
     return read
 
 
-integer = _written(r"-?[0-9]{1,9}", int, "a whole number")  # it may be negative
 amount = _written(r"[0-9]{1,12}(\.[0-9]{1,9})?|\.[0-9]{1,9}", float, "a number of at least 0, such as 0.5")
 share = _written(r"0?\.[0-9]{1,9}|0|1(\.0{1,9})?", float, "a number from 0 to 1, such as 0.75")
 not_empty = _written(r"(?s:.+)", str, "a value")
@@ -80,9 +79,6 @@ TEXT = (  # of every network that reads texts
     Option("query_prompt", not_empty, None, "put before questions, instead of prompt"),
     Option("candidate_prompt", not_empty, None, "put before candidates, instead of prompt"),
     Option("max_length", whole_number(1), None, "most tokens of a text; the model's own limit unless given"),
-    Option(
-        "long", one_of("truncate", "windows"), "truncate", "longer texts: truncate, or the mean over windows"
-    ),
 )
 PROMPT_NAMES = tuple(  # of models that name prompts of their own
     Option(f"{name}_name", not_empty, None, f"name of one of the model's own prompts, instead of {name}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
 from xlingual.errors import InputError, did_you_mean, listed, warn
 
-_BY_ROLE = ("query_prompt", "candidate_prompt", "pair")  # options that do not count for texts without a role
+_BY_ROLE = ("query_prompt", "candidate_prompt")  # options that do not count for texts without a role
 
 
 class IdleOptions:
@@ -19,7 +19,7 @@ class IdleOptions:
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        counts = ("pair",) if options.get("prompt") is not None else _BY_ROLE
+        counts = () if options.get("prompt") is not None else _BY_ROLE
         self.names = tuple(name for name in counts if options.get(name) is not None)
 
     def report(self) -> None:
@@ -27,9 +27,8 @@ class IdleOptions:
         names, self.names = self.names, ()
         if not names:
             return
-        remedies = ("leave pair out" if name == "pair" else f"write {_plain(name)}=" for name in names)
-        verb, remedy = "is" if len(names) == 1 else "are", _joined(dict.fromkeys(remedies))
-        warn(f"these texts have no role: {_joined(names)} {verb} not used; {remedy}")
+        verb = "is" if len(names) == 1 else "are"
+        warn(f"these texts have no role: {' and '.join(names)} {verb} not used; write prompt=")
 
 
 def named_prompts(
@@ -52,16 +51,6 @@ def named_prompts(
             )
         found[option] = text if name is None else known[name] or ""
     return found
-
-
-def _plain(name: str) -> str:
-    """Return the option for texts without a role that an option for a role takes the place of."""
-    return name.removeprefix("query_").removeprefix("candidate_")
-
-
-def _joined(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -30,14 +30,12 @@ from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.remote_code import OPTION, checked, pinned_commit, say
 from xlingual.encoders.scheme import IMAGES, Context
 from xlingual.encoders.tokens import (
-    Features,
     Pieces,
     TextTokens,
     check_pieces,
     check_vocabulary,
     chosen_limit,
     embedding_rows,
-    padded,
     stated_limit,
 )
 from xlingual.encoders.torch_runtime import (
@@ -86,7 +84,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the model's files, the prompts and the options that change vectors."""
-        options = self.stated("dim", "dtype", "max_length", "long", OPTION)
+        options = self.stated("dim", "dtype", "max_length", OPTION)
         return f"st:{self.digest}?{options}{self.stated_device()}{self.prompts}"
 
     @property
@@ -130,11 +128,9 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
             return None
         limit = self.limit(tokenizer)
         if "message" not in getattr(self.model[0], "modality_config", ()):
-            return TextTokens(tokenizer, limit, self.options["long"], self.who)
-        if self.options["long"] == "windows":
-            raise InputError(f"{self.who}: reads texts as messages of a chat, which have no windows")
+            return TextTokens(tokenizer, limit, self.who)
         around = self.model.preprocess([""])["input_ids"].shape[-1] - len(tokenizer("")["input_ids"])
-        return TextTokens(tokenizer, limit and limit - around, "truncate", self.who)
+        return TextTokens(tokenizer, limit and limit - around, self.who)
 
     def limit(self, tokenizer: Any) -> int | None:  # noqa: ANN401
         """Return how many tokens of a text are read."""
@@ -144,40 +140,28 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         prompt = self.prompts.before(batch.role)
         distinct, index = distinct_rows(batch.text)
         pieces = self._pieces(distinct, prompt)
-        whole = np.bincount(pieces.owner, minlength=len(distinct)) == 1
-        is_text = whole[pieces.owner]  # [pieces]: whether it is all of its text
-        dim = int(_dimension(self.model) or 0)
-        vectors = np.empty((len(pieces.owner), dim), dtype=np.float32)
-        lengths, size = pieces.lengths, self.options["batch"]
+        dim, size = int(_dimension(self.model) or 0), self.options["batch"]
 
-        def run_texts(texts: Ints, rows: Ints) -> Vectors:
-            return self._encode([distinct[int(i)] for i in pieces.owner[texts[rows]]], prompt, batch.role)
+        def run(rows: Ints) -> Vectors:
+            return self._encode([distinct[int(i)] for i in rows], prompt, batch.role)
 
-        def run_windows(windows: Ints, rows: Ints) -> Vectors:
-            return self._forward([pieces.features[int(i)] for i in windows[rows]], prompt, batch.role)
-
-        for of_kind, run in ((is_text, run_texts), (~is_text, run_windows)):
-            chosen = np.flatnonzero(of_kind)
-            given = lengths[chosen], size, partial(run, chosen)
-            found = in_batches(*given, who=self.who, dim=dim, memory=self.memory)
-            if found.shape[1] != dim:
-                raise InputError(
-                    f"{self.who}: gives {found.shape[1]} dimensions where its settings say {dim}: do its "
-                    "files belong together? Fetch it again"
-                )
-            vectors[chosen] = found
-        return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
+        vectors = in_batches(pieces.lengths, size, run, who=self.who, dim=dim, memory=self.memory)
+        if vectors.shape[1] != dim:
+            raise InputError(
+                f"{self.who}: gives {vectors.shape[1]} dimensions where its settings say {dim}: do its "
+                "files belong together? Fetch it again"
+            )
+        return Encoded(vectors[index], pieces.truncated[index])
 
     def _pieces(self, texts: Sequence[str], prompt: str) -> Pieces:
         if self.tokens is not None:
-            pieces = self.tokens.pieces([prompt + text for text in texts], (), [prompt] * len(texts))
+            pieces = self.tokens.pieces([prompt + text for text in texts])
             check_pieces(
                 self.who, pieces.features, embedding_rows(getattr(self.model[0], "auto_model", None))
             )
             return pieces
-        one = np.ones(len(texts), dtype=np.int64)  # nothing is ever cut; characters give the lengths
-        characters = [{"input_ids": [0] * len(text)} for text in texts]
-        return Pieces(characters, np.arange(len(texts)), one, one == 0)
+        characters = [{"input_ids": [0] * len(text)} for text in texts]  # they give the lengths
+        return Pieces(characters, np.zeros(len(texts), dtype=np.bool_))
 
     def _encode(self, texts: list[str], prompt: str, role: str | None) -> Vectors:
         """Return the library's vectors of whole texts."""
@@ -186,20 +170,6 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         options = {"prompt": prompt, "batch_size": len(texts), "show_progress_bar": False}
         with running(self.who):
             return _as_numpy(encode(texts, convert_to_tensor=True, **options))
-
-    def _forward(self, windows: Sequence[Features], prompt: str, role: str | None) -> Vectors:
-        """Return the model's vectors of tokens, without the library's own reading of texts."""
-        import torch
-
-        assert self.tokens is not None
-        rows = padded(windows, self.tokens.tokenizer.pad_token_id or 0)
-        inputs: dict[str, Any] = {name: torch.tensor(row).to(self.model.device) for name, row in rows.items()}
-        if prompt:  # for models that leave the prompt out of the mean
-            inputs["prompt_length"] = len(self.tokens.before) + self.tokens.prompt_length(prompt)
-        task = {"task": _TASK[role]} if self._has_routes and role in _TASK else {}
-        with running(self.who), torch.inference_mode():
-            vectors = self.model(inputs, **task)["sentence_embedding"]
-        return _as_numpy(vectors[:, : self.options["dim"] or self.model.truncate_dim])
 
     @cached_property
     def _has_routes(self) -> bool:

@@ -111,9 +111,8 @@ class ModelFolder(TextNetworkEncoder):
         return True
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
-        for name, wrong in (("dim", options["dim"] is not None), ("long", options["long"] == "windows")):
-            if wrong:
-                raise InputError(f"{who}: {name}={options[name]} is of dense vectors: leave it out")
+        if options["dim"] is not None:
+            raise InputError(f"{who}: dim={options['dim']} is of dense vectors: leave it out")
         super().__init__(folder, {**options, **named_prompts(who, options, prompts_in(folder))}, who)
         check_weights(who, folder, modules=True)
         check_tokenizer(who, folder, modules=True)

@@ -21,7 +21,7 @@ from xlingual.encoders.state_digest import Digested, is_plain, model_digest
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Images, Texts
 
-_OPTIONS = {"batch": 32, "dim": None, "long": "truncate", "dtype": None, "max_length": None, "device": None}
+_OPTIONS = {"batch": 32, "dim": None, "dtype": None, "max_length": None, "device": None}
 _PROMPTS = ("prompt", "query_prompt", "candidate_prompt")
 
 

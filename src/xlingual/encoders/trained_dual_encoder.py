@@ -57,7 +57,7 @@ class DualNetwork(TrainedNetwork[DualEncoderConfig]):
                 self._settings(), local_files_only=True, trust_remote_code=False
             )
         tokenizer.padding_side = "right"
-        return TextTokens(tokenizer, self.config.max_length, "truncate", self.who)
+        return TextTokens(tokenizer, self.config.max_length, self.who)
 
     def encode(self, role: str, *inputs: np.ndarray) -> Vectors:
         """Return the vectors [b, dim] of texts given as what the tower reads: features, tokens or vectors."""

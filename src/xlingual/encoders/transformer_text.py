@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from xlingual.arrays import Vectors
 from xlingual.encoders.tokens import (
     Features,
@@ -28,7 +26,6 @@ class TextNetwork:
 
     `pool`: mean over all tokens but padding; the first token (cls); the last one (last); what the network's
     own head makes of the first one (pooler); features (the projection of a network for texts and images).
-    `layer` counts hidden layers: 0 the embeddings, -1 the last.
     """
 
     def __init__(
@@ -37,7 +34,7 @@ class TextNetwork:
         import torch
         from transformers import AutoModel, AutoTokenizer
 
-        self.who, self.pool, self.layer = who, pool, int(options["layer"])
+        self.who, self.pool = who, pool
         self.device = choose_device(options["device"], who)
 
         with loading(who), torch.no_grad():
@@ -70,15 +67,13 @@ class TextNetwork:
         """Return how many tokens are read at once: `wanted`, else the smallest limit that is stated."""
         return chosen_limit(self.who, wanted, self.limit, stated_limit(self.tokenizer))
 
-    def run(self, pieces: Sequence[Features], languages: Sequence[int] = ()) -> Vectors:
+    def run(self, pieces: Sequence[Features]) -> Vectors:
         """Return float32 [n, d] for pieces of any lengths; one without tokens has the zero vector."""
         import torch
 
         check_pieces(self.who, pieces, self._rows)
         full = self.max_length(None) or 0 if self._full_width else 0
         inputs = padded(pieces, self.tokenizer.pad_token_id or 0, full)
-        if languages:
-            inputs["langs"] = np.repeat(np.asarray(languages)[:, None], inputs["input_ids"].shape[1], axis=1)
         with running(self.who), torch.inference_mode():
             there = {name: torch.from_numpy(values).to(self.device) for name, values in inputs.items()}
             tensors = {name: values for name, values in there.items() if name in self.accepts}
@@ -96,11 +91,10 @@ class TextNetwork:
             names = ("input_ids",) if self._full_width else ("input_ids", "attention_mask")
             found = self.model.get_text_features(**{name: tensors[name] for name in names if name in tensors})
             return getattr(found, "pooler_output", found)
-        last = self.layer == -1
-        out = self.model(**tensors, return_dict=True, output_hidden_states=not last)
+        out = self.model(**tensors, return_dict=True)
         if self.pool == "pooler":
             return out.pooler_output
-        hidden = (out.last_hidden_state if last else out.hidden_states[self.layer]).float()
+        hidden = out.last_hidden_state.float()
         if self.pool == "cls":
             return hidden[:, 0]
         if self.pool == "last":
@@ -119,14 +113,9 @@ class TextNetwork:
 
     def _check_pool(self) -> None:
         if self.pool == "features":
-            if not hasattr(self.model, "get_text_features") or self.layer != -1:
-                raise InputError(
-                    f"{self.who}: a network for texts and images has one layer here: leave layer out"
-                )
+            if not hasattr(self.model, "get_text_features"):
+                raise InputError(f"{self.who}: the network gives no vectors of texts: write st:")
             return
-        layers = getattr(self.config, "num_hidden_layers", None)
-        if layers is not None and not -layers - 1 <= self.layer <= layers:
-            raise InputError(f"{self.who}: layer={self.layer}, but the model has the layers 0 to {layers}")
         offered = {
             "mean": True,
             "cls": self.tokenizer.cls_token is not None,
@@ -136,8 +125,6 @@ class TextNetwork:
         has = [pool for pool, there in offered.items() if there]
         if self.pool not in has:
             raise InputError(f"{self.who}: the model has no pool={self.pool}; it has {', '.join(has)}")
-        if self.pool == "pooler" and self.layer != -1:
-            raise InputError(f"{self.who}: pool=pooler reads the last layer: leave layer={self.layer} out")
 
 
 def position_limit(model: Any, config: Any) -> int | None:  # noqa: ANN401  (of any library)

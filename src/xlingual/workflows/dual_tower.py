@@ -107,8 +107,8 @@ class TowerBuilder:
         check_weights(who, folder)
         check_tokenizer(who, folder)
         identity = f"hf:{checkpoint_digest(folder, model_files(folder, modules=False))[:16]}"
-        read = TextNetwork(folder, {"layer": -1, "device": "cpu", "dtype": "float32"}, "cls", who)
-        tokens = TextTokens(read.tokenizer, read.max_length(options.max_length), "truncate", who)
+        read = TextNetwork(folder, {"device": "cpu", "dtype": "float32"}, "cls", who)
+        tokens = TextTokens(read.tokenizer, read.max_length(options.max_length), who)
         self.run.report("reading the network")
         context = options.context is not False and any(self.data.answers.context)
         inputs = token_inputs(self.data, tokens, context)
@@ -159,8 +159,7 @@ class TowerBuilder:
         """Return the name and the encoder that a base names; raise InputError where it cannot be used."""
         if self.options.context or self.options.separate:
             raise InputError(
-                "context and separate are for towers that read texts: over a frozen encoder leave them out "
-                "(hf: reads contexts itself with ?pair=context)"
+                "context and separate are for towers that read texts: over a frozen encoder leave them out"
             )
         if self.options.hidden == 0:
             raise InputError("hidden is 0: over a frozen encoder nothing would be trained: give 1 or more")

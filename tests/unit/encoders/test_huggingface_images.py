@@ -122,7 +122,7 @@ def test_broken_pictures_are_named_and_counted(saved, tmp_path):
         encoder.encode(batch(None, None))
 
 
-def test_layers_and_pools(saved):
+def test_pools(saved):
     folder, model, processor = saved["vit"]
     with torch.no_grad():
         output = model(**processor(images=IMAGES, return_tensors="pt"), output_hidden_states=True)
@@ -131,25 +131,11 @@ def test_layers_and_pools(saved):
         ({"pool": "cls"}, output.last_hidden_state[:, 0]),
         ({"pool": "mean"}, output.last_hidden_state.mean(1)),
         ({"pool": "pooler"}, output.pooler_output),
-        ({"layer": 1}, output.hidden_states[1][:, 0]),
-        ({"layer": -2, "pool": "mean"}, output.hidden_states[-2].mean(1)),
     ):
         found = hf(folder, **options).encode(images)
         np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
-    with pytest.raises(InputError, match="layer=9 is not there: the layers are 0 to 3"):
-        hf(folder, layer=9).encode(images)
-    with pytest.raises(InputError, match="pool=pooler has no layers"):
-        hf(folder, layer=1, pool="pooler").encode(images)
     with pytest.raises(InputError, match="pool=last is for texts"):
         image_encoder(f"hf:{folder}?pool=last")
-
-
-def test_layers_of_convolutions_are_means_over_positions(saved):
-    folder, model, processor = saved["resnet"]
-    with torch.no_grad():
-        output = model(**processor(images=IMAGES, return_tensors="pt"), output_hidden_states=True)
-    found = hf(folder, layer=2).encode(batch(*IMAGES))
-    np.testing.assert_allclose(found, output.hidden_states[2].mean((2, 3)).numpy(), atol=1e-5)
 
 
 def test_a_model_without_a_class_token_has_means(saved):
@@ -157,9 +143,8 @@ def test_a_model_without_a_class_token_has_means(saved):
     with torch.no_grad():
         inputs = processor(images=IMAGES, return_tensors="pt")
         output = model.vision_model(**inputs, output_hidden_states=True)
-    for options, expected in (({"layer": 1}, output.hidden_states[1]), ({"pool": "mean"}, output[0])):
-        found = hf(folder, **options).encode(batch(*IMAGES))
-        np.testing.assert_allclose(found, expected.mean(1).numpy(), atol=1e-5)
+    found = hf(folder, pool="mean").encode(batch(*IMAGES))
+    np.testing.assert_allclose(found, output[0].mean(1).numpy(), atol=1e-5)
     with pytest.raises(InputError, match="this model has no class token: write pool=mean"):
         hf(folder, pool="cls").encode(batch(*IMAGES))
 
@@ -185,13 +170,12 @@ def test_identity_follows_weights_and_options(saved, tmp_path):
     assert len(same) == 1
     others = {
         hf(folder, pool="mean").identity,
-        hf(folder, layer=1).identity,
         hf(folder, dtype="bfloat16").identity,
     }
     settings = json.loads((tmp_path / "preprocessor_config.json").read_text())
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings | {"image_mean": [0, 0, 0]}))
     others.add(hf(tmp_path).identity)
-    assert len(others | same) == 5
+    assert len(others | same) == 4
     assert hf(folder).content == ("bytes",)
 
 

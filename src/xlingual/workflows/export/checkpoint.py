@@ -64,7 +64,7 @@ def write_settings(path: Path, content: Mapping[str, Any] | Listing) -> None:
 
 
 def _copy_modules(base: SentenceTransformerEncoder, folder: Path) -> Listing:
-    _refuse(base.who, base.options, {"dtype": "float32", "long": "truncate"})
+    _refuse(base.who, base.options, {"dtype": "float32"})
     _copy(base.folder, model_files(base.folder), folder)
     if not (folder / MODULES).is_file():  # the library then pools a network of transformers by the mean
         modules = pooled_network(folder, whole_dim(base.model), "mean", None)
@@ -83,12 +83,11 @@ def _copy_modules(base: SentenceTransformerEncoder, folder: Path) -> Listing:
 
 
 def _copy_network(base: HuggingFaceEncoder, folder: Path) -> Listing:
-    _refuse(base.who, base.options, {"dtype": "float32", "long": "truncate", "layer": -1, "pair": None})
-    if base.pool not in _MODES or base.language_numbers:
-        what = f"pool={base.pool}" if base.pool not in _MODES else "a network that reads the language"
+    _refuse(base.who, base.options, {"dtype": "float32"})
+    if base.pool not in _MODES:
         raise InputError(
-            f"{base.who}: {what} has no equivalent in sentence-transformers: export the layers alone, with "
-            "--to onnx"
+            f"{base.who}: pool={base.pool} has no equivalent in sentence-transformers: export the layers "
+            "alone, with --to onnx"
         )
     _copy(base.folder, model_files(base.folder, modules=False), folder)
     write_settings(folder / SETTINGS, _prompts(base.prompts, {}))

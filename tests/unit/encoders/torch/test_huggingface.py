@@ -26,7 +26,7 @@ TEXTS = [
     "日本 椅子",
     "!",
 ]
-KINDS = ["bert", "bert_masked", "distilbert", "xlmr", "qwen", "t5", "clip", "siglip", "xlm"]
+KINDS = ["bert", "bert_masked", "distilbert", "xlmr", "qwen", "t5", "clip", "siglip"]
 
 
 def texts(words=TEXTS, language="en", **more):
@@ -88,15 +88,6 @@ def test_the_pooler_is_the_networks_own_head(checkpoints):
     np.testing.assert_allclose(encoder(folder, "?pool=pooler").encode(texts()), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("layer", [0, 1, 2, 3, -1, -2, -4])
-@pytest.mark.cases(3)
-def test_layers(checkpoints, layer):
-    folder = checkpoints("xlmr")
-    expected = [out.hidden_states[layer][0].mean(dim=0).numpy() for out, _ in direct(folder, TEXTS, 40)]
-    found = encoder(folder, f"?layer={layer}").encode(texts())
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
 @pytest.mark.parametrize(
     ("kind", "reading"),
     [("clip", {"max_length": 40}), ("siglip", {"max_length": 24, "padding": "max_length"})],
@@ -112,22 +103,6 @@ def test_a_network_for_texts_and_images_gives_its_projection(checkpoints, kind, 
         with torch.no_grad():
             expected = model.get_text_features(**inputs)
         np.testing.assert_allclose(found, getattr(expected, "pooler_output", expected)[0].numpy(), atol=1e-5)
-
-
-def test_a_network_that_reads_the_language(checkpoints):
-    folder = folder_of(checkpoints, "xlm")
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModel.from_pretrained(folder).eval()
-    xlm = encoder(folder)
-    assert xlm.content == ("text", "language")
-    for language, number in (("en", 0), ("de", 1), ("zh-Hant", 2)):
-        ids = tokenizer("a red chair", return_tensors="pt")["input_ids"]
-        with torch.no_grad():
-            hidden = model(ids, langs=torch.full_like(ids, number)).last_hidden_state[0].numpy()
-        found = xlm.encode(texts(["a red chair", "lamp"], language))[0]
-        np.testing.assert_allclose(found, hidden.mean(axis=0), atol=1e-5)
-    with pytest.raises(InputError, match=r"does not know sw; it knows de, en, zh$"):
-        xlm.encode(texts(["kiti"], "sw"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -184,55 +159,15 @@ def test_prompts_by_role(checkpoints):
     assert encoder(folder, "?prompt=text: ").content == plain.content == ("text",)
 
 
-def test_windows_are_averaged_by_their_tokens(checkpoints):
-    folder, long = checkpoints("bert"), "red chair lamp " * 9 + "table"
-    hf = encoder(folder, "?long=windows&max_length=12&prompt=query ")
-    encoded = hf.encode_noting(texts(["lamp", long]))
-    assert not encoded.truncated.any()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModel.from_pretrained(folder).eval()
-    ids = tokenizer(long, add_special_tokens=False)["input_ids"]
-    prompt = tokenizer("query", add_special_tokens=False)["input_ids"]
-    assert len(prompt) == 1 and len(ids) == 28
-    total = np.zeros(32)
-    for start in range(0, 28, 9):  # 12 less two special tokens and the prompt
-        window = [tokenizer.cls_token_id, *prompt, *ids[start : start + 9], tokenizer.sep_token_id]
-        with torch.no_grad():
-            hidden = model(torch.tensor([window])).last_hidden_state[0]
-        total += hidden.mean(dim=0).numpy() * len(ids[start : start + 9])
-    np.testing.assert_allclose(encoded.vectors[1], total / 28, atol=1e-5)
-    short = encoder(folder, "?prompt=query ").encode(texts(["lamp"]))
-    np.testing.assert_allclose(encoded.vectors[:1], short, atol=1e-6)
-
-
-def test_pairs_of_a_candidate_and_its_context(checkpoints):
-    folder, context = checkpoints("bert"), ["a table", "the chair stands there", "the lamp"]
-    hf, words = encoder(folder, "?pair=context&max_length=12"), ["a lamp", "chair", "very long text " * 4]
-    assert hf.content == ("text", "role", "context")
-    encoded = hf.encode_noting(texts(words, role="candidate", context=context))
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    lengths = [len(ids) for ids in tokenizer(words, context)["input_ids"]]
-    assert encoded.truncated.tolist() == [length > 12 for length in lengths] == [False, True, True]
-    model = transformers.AutoModel.from_pretrained(folder).eval()
-    for found, text, second in zip(encoded.vectors, words, context, strict=True):
-        inputs = tokenizer(text, second, return_tensors="pt", truncation=True, max_length=12)
-        assert inputs["token_type_ids"].any()
-        with torch.no_grad():
-            expected = model(**inputs).last_hidden_state[0].mean(dim=0).numpy()
-        np.testing.assert_allclose(found, expected, atol=1e-5)
-    alone = encoder(folder, "?max_length=12").encode(texts(words))
-    np.testing.assert_allclose(hf.encode(texts(words, role="query", context=context)), alone, atol=1e-5)
-
-
 def test_the_identity_names_what_changes_vectors(copied):
     folder = copied("bert")
     base = encoder(folder)
     assert isinstance(base, Encoder)
-    same = ["?batch=3", "?device=cpu", "?layer=-1", "?pool=mean"]
+    same = ["?batch=3", "?device=cpu", "?pool=mean"]
     assert {encoder(folder, option).identity for option in same} == {base.identity}
     assert encoder(copied("bert", "elsewhere")).identity == base.identity
     other = [
-        *("?pool=cls", "?layer=1", "?max_length=9", "?long=windows", "?dtype=float16", "?pair=context"),
+        *("?pool=cls", "?max_length=9", "?dtype=float16"),
         *("?prompt=a", "?query_prompt=a", "?candidate_prompt=a", "?query_prompt=b"),
     ]
     identities = {base.identity, *(encoder(folder, option).identity for option in other)}
@@ -273,16 +208,10 @@ def test_half_precision_is_close(checkpoints):
         ("distilbert", "?pool=pooler", r"no pool=pooler; it has mean, cls, last$"),
         ("qwen", "?pool=cls", r"no pool=cls; it has mean, last$"),
         ("bert_masked", "?pool=pooler", r"the checkpoint has no pooler \(pooler\.dense\.bias\)"),
-        ("bert", "?layer=4", r"layer=4, but the model has the layers 0 to 3$"),
-        ("bert", "?layer=-5", r"layer=-5, but"),
-        ("bert", "?layer=2&pool=pooler", r"pool=pooler reads the last layer"),
         ("clip", "?pool=mean", "has its own pooling: leave pool out$"),
-        ("clip", "?layer=1", "has one layer here: leave layer out$"),
         ("bert", "?max_length=41", r"max_length=41 is more than the 40 tokens"),
         ("xlmr", "?max_length=41", r"max_length=41 is more than the 40 tokens"),
         ("bert", "?max_length=2", r"max_length=2 leaves no room beside 2 special tokens"),
-        ("bert", "?max_length=4&long=windows&prompt=query: ", r"no room beside 2 tokens of the prompt"),
-        ("bert", "?pair=context&long=windows", r"pairs cannot be divided into windows"),
         ("bert", "?device=gpu", r"device=gpu is none: write cpu, cuda, cuda:1 or mps$"),
         ("bert", "?device=cuda:99", r"device=cuda:99 is not on this machine, which has .*cpu"),
         ("bert", "?revision=main", r"revision=main is of a model on a hub, but this is a folder$"),
@@ -335,10 +264,10 @@ def test_a_batch_that_does_not_fit_is_halved(checkpoints, monkeypatch):
     hf = encoder(checkpoints("bert"), "?batch=8")
     expected, run = hf.encode(texts()), hf.network.run
 
-    def small_memory(pieces, languages=()):
+    def small_memory(pieces):
         if len(pieces) > 1:
             raise torch.OutOfMemoryError("Tried to allocate 20 GiB")
-        return run(pieces, languages)
+        return run(pieces)
 
     monkeypatch.setattr(hf.network, "run", small_memory)
     with pytest.warns(DataWarning, match=r"a batch of [2-8] did not fit into memory, one of 1 did: "):
@@ -381,8 +310,6 @@ def test_options_by_role_are_not_ignored_silently(checkpoints):
     np.testing.assert_array_equal(one.encode(texts(["lamp"])), plain)  # warned once
     encoder(checkpoints("bert"), "?query_prompt=query: ").encode(texts(["lamp"], role="query"))
     encoder(checkpoints("bert"), "?query_prompt=query: &prompt=a").encode(texts(["lamp"]))
-    with pytest.warns(DataWarning, match="pair is not used; leave pair out"):
-        encoder(checkpoints("bert"), "?pair=context").encode(texts(["lamp"]))
 
 
 @pytest.mark.parametrize(("kind", "known"), [("clip", {"trained_on_images": True}), ("bert", {})])
@@ -400,3 +327,8 @@ def test_the_first_dimensions_only(checkpoints):
     assert first.identity != whole.identity
     with pytest.raises(InputError, match="dim=999, but the model's vectors have"):
         text_encoders({"a": f"hf:{folder}?device=cpu&dim=999"}, languages=["en"])["a"].encode(batch)
+
+
+def test_a_network_that_is_told_the_language_is_refused(checkpoints):
+    with pytest.raises(InputError, match="told the language of a text"):
+        encoder(folder_of(checkpoints, "xlm"))

@@ -67,9 +67,8 @@ def exported(copied):
     ("kind", "options"),
     [
         ("bert", "pool=mean"),
-        ("distilbert", "pool=cls&long=windows&prompt=query: "),
+        ("distilbert", "pool=cls&prompt=query: "),
         ("xlmr", "pool=last&max_length=9"),
-        ("xlmr", "long=windows"),
     ],
 )
 @pytest.mark.cases(2)

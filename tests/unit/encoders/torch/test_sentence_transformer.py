@@ -100,7 +100,7 @@ def test_fewer_dimensions(checkpoints, direct):
 
 
 @pytest.mark.parametrize("kind", ["sentence_bert", "sentence_plain"])
-@pytest.mark.parametrize("options", ["", "long=windows&max_length=12"])
+@pytest.mark.parametrize("options", ["", "max_length=12"])
 @pytest.mark.cases(2)
 def test_other_texts_in_the_batch_change_no_vector(checkpoints, kind, options):
     st = encoder(checkpoints(kind), f"?{options}")
@@ -125,32 +125,6 @@ def test_texts_that_are_cut_are_noted_with_their_prompt(checkpoints):
         encoder(checkpoints("sentence_bert"), "?max_length=41").encode(texts())
 
 
-def test_windows_are_averaged_by_their_tokens(checkpoints, direct):
-    model, long = direct("sentence_bert"), "red chair lamp " * 9 + "table"
-    st = encoder(checkpoints("sentence_bert"), "?long=windows&max_length=12")
-    encoded = st.encode_noting(texts([long, "lamp"], role="query"))
-    assert not encoded.truncated.any()
-    words = long.split()  # each a token; 12 less two special tokens and the prompt's two
-    windows = [words[start : start + 8] for start in range(0, 28, 8)]
-    vectors = model.encode([f"query: {' '.join(window)}" for window in windows], prompt="")
-    expected = np.average(vectors, axis=0, weights=[len(window) for window in windows])
-    np.testing.assert_allclose(encoded.vectors[0], expected, atol=1e-5)
-    np.testing.assert_allclose(encoded.vectors[1], model.encode_query("lamp"), atol=1e-6)
-
-
-def test_windows_leave_the_prompt_out_of_the_mean_where_the_model_does(copied, direct):
-    folder = copied("sentence_bert")
-    settings = json.loads((folder / "1_Pooling" / "config.json").read_text())
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(settings | {"include_prompt": False}))
-    model = library.SentenceTransformer(str(folder), device="cpu")
-    words = ["red", "chair", "lamp", "table", "red", "lamp", "the"]
-    st = encoder(folder, "?long=windows&max_length=8")  # two special tokens, two of the prompt: four words
-    vectors = [model.encode_query(" ".join(part)) for part in (words[:4], words[4:])]
-    found = st.encode(texts([" ".join(words)], role="query"))[0]
-    np.testing.assert_allclose(found, np.average(vectors, axis=0, weights=[4, 3]), atol=1e-5)
-    assert np.abs(found - direct("sentence_bert").encode_query(" ".join(words))).max() > 1e-3
-
-
 def test_the_identity_names_what_changes_vectors(copied):
     folder = copied("sentence_bert")
     base = encoder(folder)
@@ -159,7 +133,7 @@ def test_the_identity_names_what_changes_vectors(copied):
     assert {encoder(folder, option).identity for option in same} == {base.identity}
     assert encoder(copied("sentence_bert", "elsewhere")).identity == base.identity
     other = [
-        *("?dim=7", "?max_length=9", "?long=windows", "?dtype=float16", "?prompts=none"),
+        *("?dim=7", "?max_length=9", "?dtype=float16", "?prompts=none"),
         *("?prompt=a", "?query_prompt=a", "?candidate_prompt=a"),
     ]
     identities = {base.identity, *(encoder(folder, option).identity for option in other)}
