@@ -24,7 +24,7 @@ _PLAIN = frozenset(
             "dim",
             "dtype",
         ),
-        *("file", "fit", "id", "max_length"),
+        *("file", "fit", "id", "kind", "max_length"),
         *("n", "output", "pairs", "pool", "prompt", "prompts"),
         *("prompt_name", "query_prompt_name", "candidate_prompt_name", "remote-code"),
         *(

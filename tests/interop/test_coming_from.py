@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 for library in (
-    "sentence_transformers", "mteb", "ranx", "ir_measures", "model2vec", "langchain_core", "llama_index.core",
-    "haystack", "pandas", "polars", "duckdb", "datasets", "faiss", "fsspec", "httpx", "accelerate",
+    "sentence_transformers", "mteb", "ranx", "ir_measures", "model2vec", "langchain_core",
+    "pandas", "polars", "duckdb", "datasets", "fsspec", "httpx", "accelerate",
 ):  # fmt: skip
     pytest.importorskip(library)
 

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from xlingual import Manifest, backretrieval, write_report
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError
 
 ROWS = [
     {"id": "1", "lang": "en", "text": "a red shoe", "item": "17"},
@@ -188,31 +188,6 @@ def vectors_of(spec, **options):
     manifest = Manifest.from_rows(ROWS)
     encoder = next(iter(text_encoders([spec], languages=manifest.languages).values()))
     return encoder.encode(manifest.texts(np.arange(3)))
-
-
-def test_vectors_of_lance(tmp_path):
-    lance = pytest.importorskip("lance")
-    import pyarrow as pa
-
-    vectors = pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.ravel()), 3)
-    lance.write_dataset(pa.table({"key": ["3", "1", "2"], "v": vectors}), str(tmp_path / "v.lance"))
-    with pytest.warns(DataWarning, match=r"in another order .* write \?id=key"):
-        np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'v.lance'}?column=v"), VECTORS)
-    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'v.lance'}?id=key"), VECTORS[[1, 2, 0]])
-
-
-def test_vectors_of_a_saved_data_set(tmp_path):
-    datasets = pytest.importorskip("datasets")
-    given = datasets.Dataset.from_dict({"key": ["3", "1", "2"], "embedding": VECTORS.tolist()})
-    given.save_to_disk(tmp_path / "plain", num_shards=2)
-    with pytest.warns(DataWarning, match=r"in another order .* write \?id=key"):
-        np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'plain'}?column=embedding"), VECTORS)
-    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'plain'}?id=key"), VECTORS[[1, 2, 0]])
-    datasets.DatasetDict({"train": given}).save_to_disk(tmp_path / "set")
-    with pytest.warns(DataWarning, match=r"in another order .* write \?id=key"):
-        np.testing.assert_array_equal(
-            vectors_of(f"vectors:{tmp_path / 'set/train'}?column=embedding"), VECTORS
-        )
 
 
 def test_vectors_of_frames(tmp_path):

@@ -54,7 +54,7 @@ def test_a_sentence_transformer_gives_what_the_library_gives_by_role(st_model):
     assert made.by_role and not np.allclose(documents, st_model.encode_query(TEXTS), atol=1e-4)
 
 
-@pytest.mark.parametrize("library", ["sentence_transformers", "mteb", "folder"])
+@pytest.mark.parametrize("library", ["sentence_transformers", "folder"])
 def test_a_model_made_for_the_dot_product_is_warned_of(checkpoints, library, shop, tmp_path):
     transformers = pytest.importorskip("sentence_transformers")
     plain = transformers.SentenceTransformer(str(checkpoints("sentence_plain")), device="cpu")
@@ -62,11 +62,6 @@ def test_a_model_made_for_the_dot_product_is_warned_of(checkpoints, library, sho
     before = taken(model).identity
     assert taken(model).compares_by == "cosine" and taken(model).identity == before
     model.similarity_fn_name = "dot"
-    if library == "mteb":
-        pytest.importorskip("mteb")
-        from mteb.models import SentenceTransformerEncoderWrapper
-
-        entry = SentenceTransformerEncoderWrapper(model)
     elif library == "folder":
         model.save(str(tmp_path / "dot"))
         entry = f"st:{tmp_path / 'dot'}?device=cpu"
@@ -129,38 +124,6 @@ def test_a_model_in_training_stays_in_training(st_model):
     st_model.eval()
 
 
-def test_columns_and_frames_of_vectors(shop):
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    arrow = pytest.importorskip("pyarrow")
-    rows = {tag: np.random.default_rng(seed).normal(size=(16, 4)) for seed, tag in enumerate(("en", "de"))}
-    forms = {
-        "array": lambda found: found,
-        "pandas": lambda found: pandas.Series(list(found)),
-        "pandas lists": lambda found: pandas.DataFrame({"v": found.tolist()})["v"],
-        "frame": pandas.DataFrame,
-        "polars": lambda found: polars.Series("v", found.tolist()),
-        "polars array": lambda found: polars.Series("v", found),
-        "polars frame": polars.DataFrame,
-        "arrow": lambda found: arrow.table({"v": found.tolist()})["v"],
-    }
-    given = {name: {tag: form(found) for tag, found in rows.items()} for name, form in forms.items()}
-    found = crosslingual_retrieval(shop, given, measures="RR", store=None)
-    for source in ("en", "de"):
-        values = {entry.encoder: entry.value for entry in found.entries if entry.source == source}
-        assert len(values) == len(forms) and len(set(values.values())) == 1
-
-
-def test_a_static_embedding(checkpoints):
-    library = pytest.importorskip("sentence_transformers")
-    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
-    tokenizer = library.SentenceTransformer(str(checkpoints("sentence_bert")), device="cpu").tokenizer
-    static = modules.StaticEmbedding(tokenizer, embedding_dim=12)
-    expected = library.SentenceTransformer(modules=[static], device="cpu").encode(TEXTS)
-    made = taken(static)
-    np.testing.assert_allclose(made.encode(BATCH), expected, atol=1e-6)
-    assert made.has_own_identity and not made.by_role
-
-
 @pytest.fixture(scope="module")
 def clip_model(checkpoints, tmp_path_factory):
     library = pytest.importorskip("sentence_transformers")
@@ -183,47 +146,11 @@ def test_a_clip_model_encodes_texts_and_images(clip_model, shop):
     backretrieval(shop, text_encoders="chargram", image_encoder=model, measures="R@3")
 
 
-def test_a_static_model_of_model2vec(checkpoints):
-    library = pytest.importorskip("model2vec")
-    tokenizers = pytest.importorskip("tokenizers")
-    vocabulary = {word: i for i, word in enumerate(["[UNK]", "a", "red", "blue", "chair", "ein", "roter"])}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    vectors = np.random.default_rng(0).normal(size=(len(vocabulary), 6)).astype(np.float32)
-    model = library.StaticModel(vectors, tokenizer, max_length=4)
-    made = taken(model)
-    np.testing.assert_allclose(made.encode(BATCH), model.encode(TEXTS), atol=1e-6)
-    long = Texts(["red chair", "a red chair red chair", "r" * 99], ["en"] * 3, ["0", "1", "2"])
-    assert made.encode_noting(long).truncated.tolist() == [False, True, True]
-    other = library.StaticModel(2 * vectors, tokenizer, max_length=4)
-    assert made.has_own_identity and made.identity != taken(other).identity
-    assert made.identity == taken(library.StaticModel(vectors.copy(), tokenizer, max_length=4)).identity
-
-
-def test_an_encoder_of_mteb(st_model):
-    mteb = pytest.importorskip("mteb")
-    from mteb.models import SentenceTransformerEncoderWrapper
-
-    model = SentenceTransformerEncoderWrapper(st_model)
-    assert isinstance(model, mteb.models.EncoderProtocol)
-    made = taken(model)
-    np.testing.assert_allclose(made.encode(as_role("query")), st_model.encode_query(TEXTS), atol=1e-5)
-    documents = st_model.encode_document(TEXTS)
-    np.testing.assert_allclose(made.encode(as_role("candidate")), documents, atol=1e-5)
-    np.testing.assert_allclose(made.encode(BATCH), st_model.encode(TEXTS), atol=1e-5)
-    assert made.has_own_identity and made.identity == taken(model).identity
-
-
-@pytest.mark.parametrize("library", ["sentence_transformers", "mteb"])
+@pytest.mark.parametrize("library", ["sentence_transformers"])
 def test_a_model_that_is_trained_on_is_known_to_have_changed(st_model, library):
     import torch
 
     model = given = copy.deepcopy(st_model)
-    if library == "mteb":
-        pytest.importorskip("mteb")
-        from mteb.models import SentenceTransformerEncoderWrapper
-
-        given = SentenceTransformerEncoderWrapper(model)
     made = taken(given)
     assert made.identity and not made.has_changed()
     made.encode(BATCH)
@@ -231,27 +158,6 @@ def test_a_model_that_is_trained_on_is_known_to_have_changed(st_model, library):
     with torch.no_grad():
         next(model.parameters()).add_(1e-6)
     assert made.has_changed()
-
-
-def test_an_mteb_encoder_of_images(clip_model, shop):
-    pytest.importorskip("mteb")
-    from mteb.models import SentenceTransformerEncoderWrapper
-
-    model = SentenceTransformerEncoderWrapper(clip_model)
-    model.mteb_model_meta.modalities = ["text", "image"]
-    found = backretrieval(shop, text_encoders="chargram", image_encoder=model, measures="R@3")
-    straight = backretrieval(shop, text_encoders="chargram", image_encoder=clip_model, measures="R@3")
-    assert [e.value for e in found.entries] == [e.value for e in straight.entries]
-
-
-def test_the_random_baseline_of_mteb(shop):
-    pytest.importorskip("mteb")
-    from mteb.models.model_implementations.random_baseline import RandomEncoderBaseline
-
-    model = RandomEncoderBaseline("baseline/random-encoder-baseline", "1")
-    found = crosslingual_retrieval(shop, text_encoders={"random": model}, measures="R@3")
-    assert all(0 <= e.value <= 1 for e in found.entries)
-    assert not taken(model).has_own_identity  # it has no model card
 
 
 def test_embeddings_of_langchain(shop):
@@ -273,38 +179,6 @@ def test_embeddings_of_langchain(shop):
     assert found.entries[0].encoder == "DeterministicFakeEmbedding"
     kept = taken(encoder(fake, identity="fake-16"))
     assert kept.has_own_identity and kept.identity == "named:fake-16"
-
-
-def test_embeddings_of_llama_index():
-    library = pytest.importorskip("llama_index.core.embeddings")
-
-    class Asymmetric(library.BaseEmbedding):
-        def _get_query_embedding(self, query):
-            return [1.0, len(query)]
-
-        async def _aget_query_embedding(self, query):
-            return self._get_query_embedding(query)
-
-        def _get_text_embedding(self, text):
-            return [2.0, len(text)]
-
-    made = taken(Asymmetric(model_name="tiny"))
-    assert made.encode(as_role("query"))[:, 0].tolist() == [1] * 5
-    assert made.encode(as_role("candidate")).tolist() == [[2, len(text)] for text in TEXTS]
-    assert "@tiny" in made.identity and not made.has_own_identity
-
-
-def test_embedders_of_haystack():
-    library = pytest.importorskip("haystack.components.embedders")
-    text, document = library.MockTextEmbedder(dimension=8), library.MockDocumentEmbedder(dimension=8)
-    expected = np.array([text.run(text=one)["embedding"] for one in TEXTS], dtype=np.float32)
-    np.testing.assert_allclose(taken(text).encode(BATCH), expected, atol=1e-6)
-    assert taken(document).encode(BATCH).shape == (5, 8)
-    prefixed = library.MockTextEmbedder(dimension=8, prefix="query: ")
-    both = taken({"query": prefixed, "candidate": document})
-    np.testing.assert_array_equal(both.encode(as_role("candidate")), taken(document).encode(BATCH))
-    np.testing.assert_array_equal(both.encode(as_role("query")), taken(prefixed).encode(BATCH))
-    assert both.by_role
 
 
 @pytest.mark.parametrize("kind", ["sparse_encoder", "multi_vector_encoder"])
@@ -362,29 +236,3 @@ class TestIdentity:
         assert adopt(again, "images").identity == first
         again[0].processor.image_processor.image_mean = [0.1, 0.2, 0.3]
         assert adopt(again, "images").identity != first
-
-    def test_an_encoder_of_mteb_by_what_its_model_does(self, model):
-        wrappers = pytest.importorskip("mteb.models.sentence_transformer_wrapper")
-        wrapper = wrappers.SentenceTransformerEncoderWrapper(model)
-        first = taken(wrapper).identity
-        assert taken(wrapper).has_own_identity
-        changes = {"truncate_dim": 2, "prompts": {"query": "Q: "}, "default_prompt_name": "query"}
-        for name, value in changes.items():
-            before = getattr(model, name)
-            setattr(model, name, value)
-            assert taken(wrapper).identity != first
-            setattr(model, name, before)
-        assert taken(wrapper).identity == first
-        next(model.parameters()).data[0, 0] += 1
-        assert taken(wrapper).identity != first
-        model[0].register_forward_hook(lambda module, given, found: found)
-        wrapper.mteb_model_meta.name, wrapper.mteb_model_meta.revision = "owner/model", "abc"
-        assert not taken(wrapper).has_own_identity
-
-    def test_a_class_of_ones_own_around_a_model(self, model):
-        wrappers = pytest.importorskip("mteb.models.sentence_transformer_wrapper")
-
-        class Own(wrappers.SentenceTransformerEncoderWrapper):
-            pass
-
-        assert not taken(Own(model)).has_own_identity

@@ -48,9 +48,6 @@ class HuggingFaceEncoder(TextNetworkEncoder):
             )
         two_towers = "text_config" in self.settings and "vision_config" in self.settings
         self.pool = options["pool"] or ("features" if two_towers else "mean")
-        languages = self.settings.get("n_langs", 1) > 1 and self.settings.get("use_lang_emb", True)
-        if self.settings.get("model_type") == "xlm" and languages:
-            raise InputError(f"{who}: a network that is told the language of a text (XLM): use XLM-R instead")
         if two_towers and options["pool"]:
             raise InputError(f"{who}: a network for texts and images has its own pooling: leave pool out")
         self.trained_on_images = trained_on_images(self.settings)

@@ -191,8 +191,8 @@ def test_a_spec_names_it(saved):
     assert name == "eye" and isinstance(encoder, HuggingFaceImages)
     stated = hf(folder, batch=2, dtype="bfloat16", pool="cls")
     assert encoder.identity == stated.identity
-    with pytest.raises(InputError, match="pair is an option for texts"):
-        image_encoder(f"hf:{folder}?pair=context")
+    with pytest.raises(InputError, match="prompt is an option for texts"):
+        image_encoder(f"hf:{folder}?prompt=x")
 
 
 def test_half_precision_is_near(saved):

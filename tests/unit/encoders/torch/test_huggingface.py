@@ -26,7 +26,7 @@ TEXTS = [
     "日本 椅子",
     "!",
 ]
-KINDS = ["bert", "bert_masked", "distilbert", "xlmr", "qwen", "t5", "clip", "siglip"]
+KINDS = ["bert", "bert_masked", "distilbert", "xlmr", "qwen", "t5", "clip", "siglip", "xlm"]
 
 
 def texts(words=TEXTS, language="en", **more):
@@ -314,7 +314,7 @@ def test_options_by_role_are_not_ignored_silently(checkpoints):
 
 @pytest.mark.parametrize(("kind", "known"), [("clip", {"trained_on_images": True}), ("bert", {})])
 def test_a_tower_for_texts_of_a_model_of_images_is_known_as_such(checkpoints, kind, known):
-    assert kind_of(encoder(checkpoints(kind))) == known
+    assert kind_of(encoder(checkpoints(kind))) == {"kind": "general", **known}
 
 
 def test_the_first_dimensions_only(checkpoints):
@@ -327,8 +327,3 @@ def test_the_first_dimensions_only(checkpoints):
     assert first.identity != whole.identity
     with pytest.raises(InputError, match="dim=999, but the model's vectors have"):
         text_encoders({"a": f"hf:{folder}?device=cpu&dim=999"}, languages=["en"])["a"].encode(batch)
-
-
-def test_a_network_that_is_told_the_language_is_refused(checkpoints):
-    with pytest.raises(InputError, match="told the language of a text"):
-        encoder(folder_of(checkpoints, "xlm"))

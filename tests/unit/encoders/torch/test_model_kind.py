@@ -42,29 +42,6 @@ def test_what_the_library_saves(checkpoints, scheme, kind):
         encoder(f"{scheme}:{checkpoints(kind)}")
 
 
-<<<<<<< HEAD
-=======
-@pytest.mark.parametrize("option", ["dim=8"])
-def test_options_of_dense_vectors_are_refused(checkpoints, option):
-    with pytest.raises(InputError, match=f"{option} is of dense vectors: leave it out"):
-        encoder(f"st:{checkpoints('sparse_encoder')}?{option}")
-
-
-def test_a_model_of_a_hub_is_looked_at_too(checkpoints, monkeypatch):
-    folder = checkpoints("sparse_encoder")
-    monkeypatch.setattr(hub, "_from_hub", lambda *_: folder)
-    with pytest.raises(InputError, match=r"^hf:naver/splade: is a sparse encoder"):
-        encoder("hf:naver/splade")
-    assert encoder("st:naver/splade").kind == "SparseEncoder"
-
-
-def test_images_are_looked_at_too(checkpoints):
-    for scheme in ("st", "hf"):
-        with pytest.raises(InputError, match="multi-vector encoder"):
-            image_encoder(f"{scheme}:{checkpoints('multi_vector_encoder')}")
-
-
->>>>>>> 74db00ed (Windows, inner layers, pairs with contexts and languages of XLM leave the networks)
 @pytest.mark.parametrize("kind", ["sparse_encoder", "multi_vector_encoder"])
 def test_modules_tell_where_the_settings_do_not(copied, kind):
     folder = copied(kind)

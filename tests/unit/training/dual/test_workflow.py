@@ -155,35 +155,6 @@ def test_a_frozen_base(folder, tmp_path):
         encoder("?base=trusted::random:?dim=8").encode(batch)
 
 
-<<<<<<< HEAD
-=======
-@pytest.mark.parametrize(
-    ("base", "options", "words"),
-    [
-        ("random:?dim=8", {"context": True}, "context and separate are for towers that read texts"),
-        ("random:?dim=8", {"separate": True}, "over a frozen encoder leave them out"),
-        ("chargram", {}, "counts words in the texts that it is given"),
-        ("hf:somewhere?pool=cls", {}, "the network is trained further, so its spec cannot have pool"),
-        ("rnadom", {}, "Did you mean 'random'"),
-        ("words", {"regime": "en-en", "language": "fr"}, "trains on 'fr', and there is only en, de"),
-    ],
-)
-def test_bases_that_are_refused(folder, tmp_path, base, options, words):
-    with pytest.raises(InputError, match=words):
-        train_dual_encoder(folder, tmp_path / "m", DualOptions(**options), base=base, fit=FIT, store=None)
-    assert not (tmp_path / "m" / "config.json").exists()
-
-
-def test_a_model_of_texts_alone_stands_on_nothing_and_reads_no_images(trained):
-    from xlingual.encoders import image_encoder
-
-    with pytest.raises(InputError, match="reads texts itself"):
-        text_encoders(f"model:{trained.folder.path}::random:?dim=8", languages=["en"])
-    with pytest.raises(InputError, match="encodes texts"):
-        image_encoder(f"model:{trained.folder.path}")
-
-
->>>>>>> 74db00ed (Windows, inner layers, pairs with contexts and languages of XLM leave the networks)
 def test_a_vocabulary_that_is_not_the_model_s(trained, tmp_path):
     import shutil
 
