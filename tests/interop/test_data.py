@@ -198,19 +198,3 @@ def test_vectors_of_frames(tmp_path):
     pd.DataFrame({"key": [3, 1, 2], "v": list(VECTORS)}).to_parquet(tmp_path / "pandas.parquet")
     for name in ("polars.parquet", "polars.arrow", "pandas.parquet"):
         np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / name}?id=key"), VECTORS[[1, 2, 0]])
-
-
-def test_pickled_tensors_are_refused_with_what_converts_them(tmp_path):
-    torch = pytest.importorskip("torch")
-    import shlex
-    import subprocess
-    import sys
-
-    from xlingual import InputError
-
-    torch.save(torch.tensor(VECTORS).half(), tmp_path / "v.pt")
-    with pytest.raises(InputError, match="a pickle, which is refused") as caught:
-        vectors_of(f"vectors:{tmp_path / 'v.pt'}")
-    line = str(caught.value).partition("python -c ")[2]
-    subprocess.run([sys.executable, "-c", shlex.split(line)[0]], cwd=tmp_path, check=True)
-    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'v.npy'}"), VECTORS)
