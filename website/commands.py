@@ -17,7 +17,7 @@ FOLDER = "reference/commands"
 GROUPS = {
     "Evaluate": "demo data embed store encoders evaluate validate inspect nearest report run",
     "Decide": "compare gate plan history leaderboard study verify",
-    "Improve": "repair compress train casestudy rerank",
+    "Improve": "repair train casestudy rerank",
 }
 
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from xlingual.report import write_report
     from xlingual.results import Results
     from xlingual.results.comparison import Comparison
-    from xlingual.results.compression import Compression
     from xlingual.results.gate import Gate
     from xlingual.results.leaderboard import Leaderboard
     from xlingual.results.plan import Plan
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from xlingual.results.validation_table import ValidationTable
     from xlingual.store import Store
     from xlingual.workflows.case_study import run_case_study
-    from xlingual.workflows.compress import compress
     from xlingual.workflows.leaderboard import leaderboard
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.nearest import nearest
@@ -58,7 +56,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Comparison": "results.comparison",
-    "Compression": "results.compression",
     "DataWarning": "errors",
     "Encoder": "encoders.base",
     "Gate": "results.gate",
@@ -81,7 +78,6 @@ _HOMES = {
     "backretrieval": "evaluation.backretrieval",
     "check_backretrieval": "evaluation.backretrieval.check",
     "compare": "comparison.compare",
-    "compress": "workflows.compress",
     "repair_encoder": "workflows.repairing",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
@@ -114,7 +110,6 @@ _HOMES = {
 
 __all__ = [
     "Comparison",
-    "Compression",
     "DataWarning",
     "Encoder",
     "Gate",
@@ -136,7 +131,6 @@ __all__ = [
     "backretrieval",
     "check_backretrieval",
     "compare",
-    "compress",
     "crosslingual_retrieval",
     "distance_correlation",
     "encoder",

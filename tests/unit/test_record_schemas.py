@@ -1,4 +1,4 @@
-"""JSON Schemas of validation, comparison, compression, gate, plan and studies: their files."""
+"""JSON Schemas of validation, comparison, gate, plan and studies: their files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import pytest
 
 from xlingual import (
     Comparison,
-    Compression,
     Gate,
     InputError,
     Leaderboard,
@@ -25,7 +24,6 @@ from xlingual import (
     ValidationTable,
     backretrieval,
     compare,
-    compress,
     crosslingual_retrieval,
     gate,
     leaderboard,
@@ -50,7 +48,6 @@ RECORDS = {
     "leaderboard": Leaderboard,
     "gate": Gate,
     "plan": Plan,
-    "compression": Compression,
     "repair": Repair,
     "case_study": studies.CaseStudy,
     "regime_study": regimes.RegimeStudy,
@@ -114,10 +111,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "plan": [
             plan([folder], effect=0.05, queries=[100, 1000]),
             plan([folder], effect=0.05, measure="RR"),
-        ],
-        "compression": [
-            compress(manifest, {"a": texts[1]}, dims=[ITEMS, 8], measure="RR", store=None, replicates=99),
-            compress(manifest, {"a": texts[0]}, dtypes=["binary"], dims=[ITEMS], pairs="en-de", store=None),
         ],
         "repair": [
             repair_encoder(manifest, texts[8], hubs=False, store=None).found,
@@ -288,7 +281,7 @@ def written(found: Any, folder: Path) -> Path:
     """Write a record as its verb does and return the file."""
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
-    whole = ("validation", "validation_table", "comparison", "compression", "case_study", "regime_study")
+    whole = ("validation", "validation_table", "comparison", "case_study", "regime_study")
     whole += ("repair", "leaderboard")
     whole += ("study_analysis",)
     found.write(folder if name in whole else path)
@@ -350,7 +343,6 @@ INNER = {
     "leaderboard": ("columns", 0, "cells"),
     "gate": ("decisions", 0, "p_pass"),
     "plan": ("rows", 0, "variance_own"),
-    "compression": ("forms", 0, "pairs", 0, "p_kept"),
     "repair": ("languages", 0, "p_harmed"),
     "case_study": ("models", 0, "per_training"),
     "regime_study": ("regimes", 0, "models"),

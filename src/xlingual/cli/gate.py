@@ -38,6 +38,8 @@ def gate(request: GateRequest) -> int:
     summary = _summary_file() if request.github else None
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
+    if request.then and request.judged.qrels is not None:
+        raise InputError("--then needs folders of results; runs with --qrels are decided one by one")
     given, sides = keywords(request, decide), [request.candidate, *filter(None, [request.baseline])]
     with screen.warnings_as_lines():
         measures = () if request.measure is None else (request.measure,)

@@ -28,7 +28,6 @@ _VERBS = {
     "embed": "Compute vectors of texts and images once, and write them to files.",
     "store": "List, verify, clean up and export the stored vectors.",
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
-    "compress": "Measure what smaller vectors lose in each language pair, and name the smallest safe form.",
     "train": "Train embeddings on your own texts and images, and export them.",
     "repair": "Fit a map that brings the languages of an encoder together, and test it on other data.",
     "casestudy": "Run the case studies of the papers: Triplet without parallel texts, MLMME, LAReQA.",

@@ -11,7 +11,6 @@ from xlingual.requests.shared import Columns, Keeping, ManifestOptions
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.requests.compressing import CompressRequest
     from xlingual.requests.making import SampleRequest
     from xlingual.requests.repairing import RepairRequest
     from xlingual.requests.single import EmbedRequest
@@ -25,7 +24,7 @@ def read_manifest(request: ManifestOptions) -> Manifest:
 
 
 def manifest_or_pool(
-    request: EmbedRequest | SampleRequest | CompressRequest | RepairRequest,
+    request: EmbedRequest | SampleRequest | RepairRequest,
 ) -> Manifest | MultilingualPool:
     """Read the manifest or the pool that a request names; refuse options of the other."""
     from xlingual.data.pools.pool import MultilingualPool

@@ -24,7 +24,6 @@ _KINDS = {
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
     "history": ("history.json", "history:Trend"),
-    "compression": ("compression.json", "compression:Compression"),
     "repair": ("repair.json", "repair:BeforeAndAfter"),
     "pivot": ("pivot.json", "pivot:Pivot"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),

@@ -21,7 +21,7 @@ from xlingual.errors import InputError, parameter
 from xlingual.requests import answers
 from xlingual.requests.comparing import GateRequest
 from xlingual.results import Interval
-from xlingual.results.gate import FAIL, PASS, SAME_SYSTEM, UNDECIDED, Decision, Gate, Needed
+from xlingual.results.gate import FAIL, PASS, SAME_SYSTEM, UNDECIDED, Decision, Gate, InOrder, Needed
 from xlingual.stats.corrections import holm
 from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
 from xlingual.stats.power import POWER, Growth, queries_needed
@@ -40,6 +40,7 @@ def gate(
     task: str | None = None,
     pairs: Sequence[str] = (),
     per_pair: bool = False,
+    then: Sequence[Given] = (),
     by: str | None = None,
     alpha: float = 0.05,
     seed: int = 0,
@@ -58,10 +59,43 @@ def gate(
     pass (an intersection–union test, which needs no correction: Berger 1982), fails when any fails after
     Holm's correction.
 
+    `then` names further candidates in a fixed order, such as smaller and smaller vectors. Each is decided, at
+    the whole alpha, only if the one before it passed, so that the chance of any wrong pass stays alpha
+    (fixed-sequence testing: Maurer, Hothorn and Lehmacher 1995). The order must not come from the data that
+    are tested. The result is that of the last candidate that passes, or of the first if it does not pass.
+
     Raises:
         InputError: results cannot be read or compared; an option is out of range.
 
     """
+    settings = (margin, history, measure, task, pairs, per_pair, by, alpha, seed, replicates)
+    gates: list[Gate] = []
+    for one in (candidate, *then):
+        gates.append(_gate(one, baseline, *settings))
+        if gates[-1].outcome != PASS:
+            break
+    if not then:
+        return gates[0]
+    last = gates[-2] if len(gates) > 1 and gates[-1].outcome != PASS else gates[-1]
+    order = [InOrder(g.candidate, g.outcome, min((d.low for d in g.decisions), default=0.0)) for g in gates]
+    return replace(last, in_order=order)
+
+
+def _gate(
+    candidate: Given,
+    baseline: Given | None,
+    margin: float,
+    history: str | Path | None,
+    measure: str | None,
+    task: str | None,
+    pairs: Sequence[str],
+    per_pair: bool,
+    by: str | None,
+    alpha: float,
+    seed: int,
+    replicates: int,
+) -> Gate:
+    """Decide on one candidate; see `gate`."""
     if (baseline is None) == (history is None):
         raise InputError(
             f"a gate needs one baseline: name the encoder that is in use, or, with {parameter('history')}, a "

@@ -185,6 +185,14 @@ class GateRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     per_pair: Annotated[bool, option("Decide on each language pair; all must pass.")] = False
+    then: Annotated[
+        tuple[str, ...],
+        option(
+            "A further candidate, decided only if the one before it passed: name them in a fixed order, "
+            "such as the largest vectors first.",
+            metavar="CANDIDATE",
+        ),
+    ] = ()
     by: Annotated[
         str | None,
         option(

@@ -91,6 +91,14 @@ class Decision(Struct, frozen=True):
         return self.ci.high < 0
 
 
+class InOrder(Struct, frozen=True):
+    """A candidate of a fixed order, and its outcome."""
+
+    candidate: Annotated[str, about("Label of the candidate.")]
+    outcome: Annotated[str, among(PASS, FAIL, UNDECIDED), about("pass, fail or cannot tell.")]
+    low: Annotated[Number, about("Lowest end of the one-sided intervals of its decisions.")]
+
+
 class Gate(Answer, frozen=True, tag="xlingual/gate/1"):
     """A gate: its outcome and the decisions it follows from (one, or one for each pair or other slice)."""
 
@@ -116,6 +124,13 @@ class Gate(Answer, frozen=True, tag="xlingual/gate/1"):
     by: Annotated[
         str | None, about("Column by whose labels queries are divided; null where they are not.")
     ] = None
+    in_order: Annotated[
+        list[InOrder],
+        about(
+            "Candidates in the order of their tests, up to the first that does not pass; the gate is that of "
+            "the last that passes, else of the first. Empty for one candidate."
+        ),
+    ] = field(default_factory=list)
     first: Annotated[
         bool,
         about("Whether no earlier run passed on these conditions: nothing is compared, and it passes."),

@@ -25,7 +25,6 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "gate": "xlingual.results.gate:Gate",
     "plan": "xlingual.results.plan:Plan",
     "history": "xlingual.results.history:Trend",
-    "compression": "xlingual.results.compression:Compression",
     "repair": "xlingual.results.repair:Repair",
     "pivot": "xlingual.results.pivot:Pivot",
     "inspection": "xlingual.results.inspection:Inspection",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 import numpy as np
 
 from xlingual.arrays import Floats
@@ -28,40 +25,6 @@ def holm(p: Floats) -> Floats:
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(n, 0, -1))
     return _in_given_order(stepped, order)
-
-
-def in_sequence(p: Floats, after: Sequence[int | None]) -> Floats:
-    """Return the adjusted p-values [n] of tests in a fixed order: each is tested after another one, or first.
-
-    after[i] is the place of the test that must be significant before test i counts, None where there is none.
-    Tests that follow the same one (or none) share its level equally; a line of tests without a fork has the
-    whole level at every step. The adjusted p(i) is the largest of p(j)/share(j) on the way to i, at most 1.
-    Rejecting where it is ≤ α keeps the chance of any wrong rejection at or under α, however the tests depend
-    on each other: on each way only the first true hypothesis can be the first wrong rejection, and those of
-    all ways share α. The order must not come from the data that are tested. ValueError for a circle.
-
-    W. Maurer, L. A. Hothorn, W. Lehmacher. Multiple comparisons in drug clinical trials and preclinical
-    assays: a-priori ordered hypotheses. Biometrie in der chemisch-pharmazeutischen Industrie 6, 1995.
-    F. Bretz, W. Maurer, W. Brannath, M. Posch. A graphical approach to sequentially rejective multiple test
-    procedures. Statistics in Medicine 28, 2009.
-
-    >>> in_sequence(np.array([0.01, 0.04, 0.02, 0.03]), [None, 0, 1, 1]).tolist()
-    [0.01, 0.04, 0.04, 0.06]
-    """
-    p = _checked(p)
-    followers = Counter(after)
-    share, adjusted = np.ones(len(p)), np.full(len(p), np.nan)
-    left = list(range(len(p)))
-    while left:
-        ready = [i for i in left if after[i] is None or not np.isnan(adjusted[after[i]])]
-        if not ready:
-            raise ValueError(f"expected an order without a circle, got {list(after)!r}")
-        for i in ready:
-            before = after[i]
-            share[i] = (1.0 if before is None else share[before]) / followers[before]
-            adjusted[i] = max(0.0 if before is None else adjusted[before], min(p[i] / share[i], 1.0))
-        left = [i for i in left if np.isnan(adjusted[i])]
-    return adjusted
 
 
 def simultaneous_level(n: int, level: float = 0.95) -> float:

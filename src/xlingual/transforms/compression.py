@@ -14,18 +14,8 @@ from xlingual.arrays import Floats, Vectors
 from xlingual.errors import InputError
 from xlingual.transforms.moments import FitData
 
-F32, F16, INT8, BINARY = "f32", "f16", "int8", "binary"
-DTYPES = (F32, F16, INT8, BINARY)
+F16, INT8, BINARY = "f16", "int8", "binary"
 _STEPS = 255  # between the least and the largest code of a byte
-
-
-def bytes_of(dim: int, dtype: str) -> int:
-    """Return the bytes that a vector takes; the range of each dimension, of int8, is kept once for all.
-
-    >>> [bytes_of(100, dtype) for dtype in DTYPES]
-    [400, 200, 100, 13]
-    """
-    return {F32: 4 * dim, F16: 2 * dim, INT8: dim, BINARY: -(-dim // 8)}[dtype]
 
 
 def truncated(vectors: Vectors, dim: int) -> Vectors:

@@ -13,7 +13,6 @@ from xlingual.cli.from_request import RequestCommand
 from xlingual.cli.main import xlingual
 from xlingual.requests import leaves, schema
 from xlingual.requests.comparing import CompareRequest, GateRequest, JudgedRuns, PlanRequest
-from xlingual.requests.compressing import CompressRequest
 from xlingual.requests.evaluating import (
     BackretrievalRequest,
     CrosslingualRetrievalRequest,
@@ -95,7 +94,6 @@ def test_fields_that_change_a_number_are_keywords(kind):
         (TripletRequest, "xlingual:train_triplet"),
         (DualEncoderRequest, "xlingual:train_dual_encoder"),
         (EmbedRequest, "xlingual.workflows.embed:embed"),
-        (CompressRequest, "xlingual:compress"),
         (ScoreRequest, "xlingual.nbest.score:score"),
         (FeaturesRequest, "xlingual.nbest.features:add_features"),
     ],

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import false_discovery_control, norm
+from scipy.stats import false_discovery_control
 
-from xlingual.stats.corrections import benjamini_hochberg, holm, in_sequence
+from xlingual.stats.corrections import benjamini_hochberg, holm
 
 PROBABILITIES = arrays(np.float64, st.integers(1, 30), elements=st.floats(0, 1))
 
@@ -47,56 +47,3 @@ def test_ends(correction):
     for wrong in ([0.1, np.nan], [-0.1], [1.1]):
         with pytest.raises(ValueError, match="probabilities"):
             correction(np.array(wrong))
-
-
-@st.composite
-def ordered(draw):
-    """Draw p-values, and for each one before it (or none) that it is tested after."""
-    p = draw(PROBABILITIES)
-    return p, [draw(st.sampled_from([None, *range(i)])) for i in range(len(p))]
-
-
-def rejected_step_by_step(p, after, level):
-    """Return which are rejected, by handing levels down: a test passes its own on to those that follow it."""
-    found, given = set(), [(None, level)]
-    while given:
-        place, own = given.pop()
-        if place is not None and p[place] > own:
-            continue
-        found |= set() if place is None else {place}
-        followers = [i for i, before in enumerate(after) if before == place]
-        given += [(i, own / len(followers)) for i in followers]
-    return found
-
-
-@given(ordered(), st.sampled_from([0.01, 0.05, 0.2, 0.5]))
-def test_tests_in_sequence_hand_their_level_on(drawn, level):
-    p, after = drawn
-    adjusted = in_sequence(p, after)
-    sure = np.abs(adjusted - level) > 1e-9  # of rounding
-    rejected = rejected_step_by_step(p, after, level)
-    assert {i for i in range(len(p)) if adjusted[i] <= level and sure[i]} == {i for i in rejected if sure[i]}
-    assert np.all(adjusted >= p)
-
-
-@given(PROBABILITIES)
-def test_without_a_fork_every_step_has_the_whole_level(p):
-    line = [None, *range(len(p) - 1)]
-    np.testing.assert_allclose(in_sequence(p, line), np.maximum.accumulate(p))
-    apart = in_sequence(p, [None] * len(p))  # all first: Bonferroni
-    np.testing.assert_allclose(apart, np.minimum(p * len(p), 1))
-
-
-def test_wrong_rejections_in_sequence_are_as_rare_as_the_level():
-    """Of 4,000 samples with every mixture of true and false hypotheses, whose p depend on each other."""
-    rng = np.random.default_rng(0)
-    after = [None, 0, 1, 1, 1, 2, 3, 4, 4]
-    wrong = uncorrected = 0
-    for _ in range(4000):
-        true = rng.random(len(after)) < 0.5
-        common = rng.random()
-        z = np.sqrt(common) * rng.normal() + np.sqrt(1 - common) * rng.normal(size=len(after))
-        p = norm.sf(z + np.where(true, 0, 3))
-        wrong += bool(np.any((in_sequence(p, after) <= 0.05) & true))
-        uncorrected += bool(np.any((p <= 0.05) & true))
-    assert wrong / 4000 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 4000) < 0.1 < uncorrected / 4000

@@ -9,13 +9,7 @@ from xlingual.errors import InputError
 from xlingual.transforms import moments
 from xlingual.transforms.affine import unit_rows
 from xlingual.transforms.compression import (
-    BINARY,
-    DTYPES,
-    F16,
-    F32,
-    INT8,
     Levels,
-    bytes_of,
     halved,
     signs,
     truncated,
@@ -29,11 +23,6 @@ def drawn(seed, n=20, d=7):
 
 def levels(rows, **options):
     return Levels.of(FitData(rows, ["en"] * len(rows), unit=False, **options))
-
-
-def test_bytes_of_a_vector():
-    assert [bytes_of(768, dtype) for dtype in DTYPES] == [3072, 1536, 768, 96]
-    assert [bytes_of(9, dtype) for dtype in (F32, F16, INT8, BINARY)] == [36, 18, 9, 2]
 
 
 @settings(max_examples=30)

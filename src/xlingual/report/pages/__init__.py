@@ -24,7 +24,6 @@ PAGES: Mapping[str, str] = {
     "Trend": "history",
     "Validation": "validation",
     "ValidationTable": "validation_table",
-    "Compression": "compression",
     "Repair": "repair",
     "BeforeAndAfter": "repair",
     "Pivot": "pivot",

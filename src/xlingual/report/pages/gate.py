@@ -104,8 +104,24 @@ def findings(gate: Gate) -> list[str]:
             *gate.warnings,
         ]
     several = len(gate.decisions) > 1
-    out = [_verdict(gate), _counted(gate) if several else evidence(gate, gate.decisions[0])]
+    out = [*_order(gate), _verdict(gate), _counted(gate) if several else evidence(gate, gate.decisions[0])]
     return out if several else out + what_would_decide_all(gate)
+
+
+def _order(gate: Gate) -> list[str]:
+    """Return which candidates of a fixed order pass, and where it stops."""
+    if not gate.in_order:
+        return []
+    passed = [one.candidate for one in gate.in_order if one.outcome == PASS]
+    stop = next((one for one in gate.in_order if one.outcome != PASS), None)
+    sentence = f"In the given order {numbers.in_words(passed)} {'passes' if len(passed) == 1 else 'pass'}"
+    if not passed:
+        sentence = "No candidate passes"
+    if stop is None:
+        return [f"{sentence}: no candidate is left."]
+    low = exact(stop.low, gate.margin)
+    why = {FAIL: "fails", UNDECIDED: "cannot be told to pass"}[stop.outcome]
+    return [f"{sentence}: {stop.candidate} {why} (lower end {low}), and nothing after it is tested."]
 
 
 def _verdict(gate: Gate) -> str:
