@@ -158,7 +158,7 @@ def test_every_template_makes_names_visible():
     check_page(page)
     sources = Path(html.__file__).parents[2].rglob("*.py")
     makers = [text for path in sources if "jinja2.Environment(" in (text := path.read_text(encoding="utf-8"))]
-    assert len(makers) == 4 and all("finalize=visible_value" in text for text in makers)
+    assert makers and all("finalize=visible_value" in text for text in makers)
 
 
 def test_warnings_errors_and_lines_about_files(capsys):
