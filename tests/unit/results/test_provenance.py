@@ -20,7 +20,7 @@ from xlingual.results.provenance import (
 from xlingual.results.schemas import KINDS, schema_of
 from xlingual.workflows.verify import records_in
 
-SERVED = {"study"}  # raters are served it, so it names no system and no file of one
+SERVED = {"study", "study_answers"}  # what raters see and send names no system and no file of one
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - SERVED))
