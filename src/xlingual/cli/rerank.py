@@ -19,11 +19,9 @@ from xlingual.requests.rerank import (
     FeaturesRequest,
     ScoreRequest,
     TuneRequest,
-    Tuning,
 )
 
 if TYPE_CHECKING:
-    from xlingual.nbest.mira import Mira
     from xlingual.report.blocks import Page
 
 
@@ -66,23 +64,6 @@ def features(request: FeaturesRequest) -> None:
 
 
 _LANGUAGES = ("source_language", "target_language")
-_OF_MIRA = ("c", "decay", "epochs", "no_shuffle", "background", "precision", "average")
-
-
-def chosen_settings(request: Tuning) -> Mira:
-    """Return the settings that were asked for; the others have their defaults."""
-    from xlingual.nbest.mira import Mira
-
-    own = {
-        name: value
-        for name in _OF_MIRA
-        if (value := getattr(request, name)) is not None and value is not False
-    }
-    if "c" in own:
-        own["C"] = own.pop("c")
-    if own.pop("no_shuffle", False):
-        own["shuffle"] = False
-    return Mira(**own)
 
 
 @command(TuneRequest, rerank)
@@ -94,10 +75,18 @@ def tune(request: TuneRequest) -> None:
     """
     from xlingual.nbest.apply import read_aligned
     from xlingual.nbest.format import read_nbest
+    from xlingual.nbest.mira import Mira
     from xlingual.nbest.tune import tune as find
 
     check_file(request.out)
-    settings = chosen_settings(request.tuning)
+    asked = request.tuning
+    options = {"C": asked.c} | {
+        name: getattr(asked, name) for name in ("decay", "epochs", "background", "precision", "average")
+    }
+    settings = Mira(
+        **{name: value for name, value in options.items() if value is not None},
+        shuffle=not asked.no_shuffle,
+    )
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as report:
         lists = read_nbest(request.nbest)
         references = [
