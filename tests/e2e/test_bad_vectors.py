@@ -55,9 +55,9 @@ def test_dimensions_that_differ(bkr: Any) -> None:
     ("content", "words"),
     [
         (pickle.dumps({"a": 1}), ["pickle", "run code"]),
-        (b"0.1 0.2 0.3\n", ["not a .npy file", "numpy.save"]),
-        (b"", ["empty file", "numpy.save"]),
-        (b"\x93NUMPY\x01", ["damaged or cut short"]),
+        (b"0.1 0.2 0.3\n", ["no plain array", "numpy.save"]),
+        (b"", ["no plain array", "numpy.save"]),
+        (b"\x93NUMPY\x01", ["damaged"]),
     ],
 )
 def test_file_that_is_no_npy(bkr: Any, content: bytes, words: list[str]) -> None:
@@ -76,12 +76,12 @@ def test_npy_with_a_damaged_head(bkr: Any) -> None:
     ):
         assert old in whole
         Path("x.npy").write_bytes(whole.replace(old, new, 1))
-        refused(bkr(image="x.npy"), "x.npy", "damaged or cut short", "save it again")
+        refused(bkr(image="x.npy"), "x.npy", "damaged", "save it")
 
 
 def test_npy_cut_short(bkr: Any) -> None:
     Path("x.npy").write_bytes(Path("img.npy").read_bytes()[:1000])
-    refused(bkr(image="x.npy"), "x.npy", "cut short", "again")
+    refused(bkr(image="x.npy"), "x.npy", "damaged")
 
 
 def test_all_zero_rows_are_a_counted_warning(bkr: Any) -> None:

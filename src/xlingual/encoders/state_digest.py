@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from types import MethodType
 from typing import Any, cast
-
-import numpy as np
 
 # whose code is known by their versions; a module of any other package may compute anything
 _KNOWN = ("torch", "transformers", "sentence_transformers")
@@ -53,18 +51,6 @@ def is_plain(model: Any) -> bool:  # noqa: ANN401
     if getattr(model, "get_backend", lambda: "torch")() != "torch":
         return False
     return all(map(_is_known, model.modules())) and all(map(_is_plain_state, model.state_dict().values()))
-
-
-def arrays_digest(arrays: Iterable[Any], *settings: object) -> str:
-    """Return 16 digits of some arrays, None among them, and of settings."""
-    hasher = hashlib.sha256()
-    for array in arrays:
-        found = None if array is None else np.ascontiguousarray(array)
-        hasher.update(b"-" if found is None else f"{found.dtype}{found.shape}".encode())
-        if found is not None:
-            hasher.update(memoryview(cast(Any, found.reshape(-1))).cast("B"))
-    hasher.update(json.dumps(settings, default=str, sort_keys=True).encode())
-    return hasher.hexdigest()[:16]
 
 
 def _is_known(part: Any) -> bool:  # noqa: ANN401  (a torch module)

@@ -175,8 +175,10 @@ def _open_npy(path: Path) -> NDArray[Any]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # numpy raises errors of many kinds for damaged heads
+        pickled = "pickle" in str(error) or "Python objects" in str(error)
+        reason = "a pickle, which could run code" if pickled else _line(error)
         raise InputError(
-            f"{path} is no plain array of numbers, or damaged ({_line(error)}): save it with numpy.save"
+            f"{path} is no plain array of numbers, or damaged ({reason}): save it with numpy.save"
         ) from error
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} is an archive of arrays: save one array with numpy.save")
