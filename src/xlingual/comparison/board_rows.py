@@ -122,27 +122,45 @@ def lower_is_better(number: Number) -> bool:
 
 
 def means_of(columns: Sequence[ResultColumn]) -> tuple[list[Mean], str | None]:
-    """Return the means over all columns of encoders that have all, the best first; or why there are none."""
+    """Return means over the columns of each measure, the best first; and why there is none."""
+    by_measure: dict[str, list[ResultColumn]] = {}
+    for column in columns:
+        by_measure.setdefault(task_of(column.task).measure_name(column.measure), []).append(column)
+    means, reasons = [], []
+    for name, alike in by_measure.items():
+        of_measure, reason = _means(name, alike)
+        means += of_measure
+        reasons += [reason] if reason else []
+    if means or len(columns) < 2:
+        return means, None if means else "there is one column"
+    several = "each column has another measure, and a mean is over one"
+    return [], several if len(by_measure) == len(columns) else reasons[0]
+
+
+def _means(name: str, columns: Sequence[ResultColumn]) -> tuple[list[Mean], str | None]:
+    """Return the means over columns of one measure, or why there is none."""
     if len(columns) < 2:
-        return [], "there is one column"
+        return [], None
     if unlike := [column.name for column in columns if not _share(column)]:
         return [], f"values of {listed(unlike)} are not shares between 0 and 1"
     values = [
         {cell.encoder: cell.value for cell in column.known if cell.value is not None} for column in columns
     ]
-    everywhere = [name for name in values[0] if all(name in own for own in values)]
+    everywhere = [encoder for encoder in values[0] if all(encoder in column for column in values)]
     if len(everywhere) < 2:
-        who = "only " + everywhere[0] if everywhere else "no encoder"
+        who = f"only {everywhere[0]}" if everywhere else "no encoder"
         return [], (
             f"{who} has a value in all {len(columns)} columns, and means over different columns mislead"
         )
-    found = [Mean(name, sum(own[name] for own in values) / len(values)) for name in everywhere]
-    return sorted(found, key=lambda one: (-one.value, one.encoder)), None
+    means = [
+        Mean(encoder, name, sum(column[encoder] for column in values) / len(values)) for encoder in everywhere
+    ]
+    return sorted(means, key=lambda mean: (-mean.value, mean.encoder)), None
 
 
 def row_order(columns: Sequence[ResultColumn], means: Sequence[Mean], rows: set[str]) -> list[str]:
-    """Return the rows by their means where all have one, else by the columns with the most values first."""
-    if len(means) == len(rows):
+    """Return the rows by their means over one measure if all have one, else by the fullest columns first."""
+    if len(means) == len(rows) and len({mean.measure for mean in means}) == 1:
         return [mean.encoder for mean in means]
     fullest = sorted(columns, key=lambda column: -len(column.known))  # stable
     places: dict[str, tuple[float, ...]] = {}

@@ -85,9 +85,10 @@ class ResultColumn(Struct, frozen=True):
 
 
 class Mean(Struct, frozen=True):
-    """The mean of a row over all columns; only rows without a missing cell have one."""
+    """The mean of a row over the columns of one task and measure; only rows with a value in each have one."""
 
     encoder: Annotated[str, about("Name of the row.")]
+    measure: Annotated[str, about("The task and measure of the columns, such as BkR R@10.")]
     value: Annotated[Number, about("Mean of its values, each column with equal weight.")]
 
 
@@ -112,7 +113,10 @@ class Leaderboard(FolderDocument, frozen=True, tag="xlingual/leaderboard/1"):
     results: Annotated[list[Source], about("The results that it was made from.")]
     means: Annotated[
         list[Mean],
-        about("Means over all columns, the best first, of encoders that have every column; empty without."),
+        about(
+            "Means over the columns of one measure, the best first, of encoders that have each of them; "
+            "empty without."
+        ),
     ]
     no_mean: Annotated[Note, about("Why there are no means; null where there are.")]
     correction: Annotated[str, among("holm", "bh", "none"), about("Correction for the number of tests.")]

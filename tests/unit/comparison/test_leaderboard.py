@@ -38,10 +38,19 @@ def test_two_tasks_are_two_columns_and_missing_cells_stay_empty(folders, three):
     first = cells(board.columns[0])
     assert first["bad"].value is None and first["bad"].note == "not evaluated here"
     assert first["bad"].rank_low is None and not first["bad"].top
-    assert {mean.encoder for mean in board.means} == {"good", "mid"}, "no mean over different cells"
-    values = [cells(one)["good"].value for one in board.columns]
-    assert board.means[0].value == pytest.approx(np.mean(values))
+    assert not board.means, "no mean over different measures"
+    assert board.no_mean
     assert cells(board.columns[1])["bad"].result == "x"
+
+
+def test_a_mean_is_over_one_measure(folders, three):
+    """Two columns of XLR and one of Backretrieval: means of XLR alone, of encoders with both."""
+    other = folders.xlr("y", three[:2], seed=1, sample_size=40)
+    board = leaderboard([folders.xlr("x", three), other, folders.bkr("b", three)])
+    means = {(mean.encoder, mean.measure): mean.value for mean in board.means}
+    assert set(means) == {("good", "XLR R@1"), ("mid", "XLR R@1")}
+    values = [cells(one)["good"].value for one in board.columns if one.task == "crosslingual-retrieval"]
+    assert means["good", "XLR R@1"] == pytest.approx(np.mean(values))
 
 
 def test_unequal_conditions_are_never_in_one_column(folders, three):

@@ -94,11 +94,9 @@ def _missing(board: Leaderboard) -> list[str]:
         verb = "is missing, and stays" if empty == 1 else "are missing, and stay"
         found.append(f"{empty} of {cells} cells {verb} empty.")
     if board.means:
-        n, all_of = len(board.means), len(board.encoders)
-        which = f"all {n} encoders" if n == all_of else f"the {n} of {all_of} encoders that have every column"
-        if n == 1 and all_of > 1:
-            which = "the one encoder that has every column"
-        found.append(f"The mean over all {len(board.columns)} columns is that of {which}; it has no test.")
+        measures = numbers.in_words(list(dict.fromkeys(mean.measure for mean in board.means)))
+        which = f"the encoders that have every column of a measure ({measures})"
+        found.append(f"Means are over the columns of one measure, for {which}; they have no test.")
     elif len(board.columns) > 1:
         found.append(words.stop(f"There is no mean over the columns: {board.no_mean}"))
     return found
@@ -119,8 +117,8 @@ TERMS = {
     "Top": "No other encoder in the column is shown to be better. Several encoders can share the top; "
     "their order is not known.",
     "Missing": "A dash means that the encoder was not evaluated there. No number replaces it.",
-    "Mean": "Each column has equal weight. Only encoders with a value in every column have a mean, since "
-    "means over different columns mislead.",
+    "Mean": "It is over the columns of one task and measure, each with equal weight. Only encoders with a "
+    "value in each of them have a mean, since means over different columns mislead.",
 }
 
 

@@ -93,6 +93,7 @@ def _task_title(column: ResultColumn) -> str:
 def _all(board: Leaderboard) -> Section:
     """Return the table of all rows and columns, what can be chosen of it, and what is missing."""
     columns = board.columns
+    measures = list(dict.fromkeys(mean.measure for mean in board.means))
     choices = [
         ("data", "Data", sorted({column.data for column in columns})),
         ("task", "Task", list(dict.fromkeys(_task_title(column) for column in columns))),
@@ -100,7 +101,7 @@ def _all(board: Leaderboard) -> Section:
     ]
     heads = [
         Column("Encoder", "name", "encoder", data=True),
-        *([Column("Mean", marks={"mean": "1"})] if board.means else []),
+        *(Column(f"Mean {measure}", marks={"mean": measure}) for measure in measures),
         *(
             Column(
                 column.name,
@@ -109,19 +110,20 @@ def _all(board: Leaderboard) -> Section:
                     "data": column.data,
                     "task": _task_title(column),
                     "languages": " ".join(column.languages),
+                    "measure": task_of(column.task).measure_name(column.measure),
                     **({"lower": "1"} if column.lower_is_better else {}),
                 },
             )
             for column in columns
         ),
     ]
-    mean_of = {mean.encoder: mean.value for mean in board.means}
+    mean_of = {(mean.encoder, mean.measure): mean.value for mean in board.means}
     cells = [{cell.encoder: cell for cell in column.cells} for column in columns]
     rows = []
     for name in board.encoders:
-        mean = [Cell.of(mean_of.get(name))] if board.means else []
+        means = [Cell.of(mean_of.get((name, measure))) for measure in measures]
         own = [_cell(board, column, by_name[name]) for column, by_name in zip(columns, cells, strict=True)]
-        rows.append(Row((Cell(name), *mean, *own)))
+        rows.append(Row((Cell(name), *means, *own)))
     table = Table(
         "All columns",
         tuple(heads),

@@ -7,7 +7,6 @@
   const body = table.tBodies[0];
   const rows = [...body.rows];
   const folds = [...document.querySelectorAll(".by-column > details")];
-  const mean = heads.findIndex((head) => head.dataset.mean);
   const numberOf = (row, place) => {
     const found = row.cells[place].dataset.value;
     return found === undefined ? null : Number(found);
@@ -21,29 +20,32 @@
   const choose = () => {
     const wanted = form.querySelector("[data-name]").value.trim().toLowerCase();
     const complete = form.querySelector("[data-complete]").checked;
-    const shown = heads.map((head, place) => place > 0 && place !== mean && fits(head));
+    const shown = heads.map((head, place) => place > 0 && !head.dataset.mean && fits(head));
     const places = shown.flatMap((one, place) => (one ? [place] : []));
-    const inAll = (row) => places.length > 0 && places.every((place) => numberOf(row, place) !== null);
+    const hasAll = (row, columns) => columns.length > 0 && columns.every((place) => numberOf(row, place) !== null);
+    const ofMeasure = (head) => places.filter((place) => heads[place].dataset.measure === head.dataset.mean);
     heads.forEach((head, place) => {
-      const hidden = place === mean ? places.length < 2 : place > 0 && !shown[place];
+      const hidden = head.dataset.mean ? ofMeasure(head).length < 2 : place > 0 && !shown[place];
       head.hidden = hidden;
       rows.forEach((row) => { row.cells[place].hidden = hidden; });
     });
     let left = 0;
     rows.forEach((row) => {
       const some = places.some((place) => numberOf(row, place) !== null);
-      row.hidden = !some || (complete && !inAll(row)) || !row.cells[0].textContent.toLowerCase().includes(wanted);
+      row.hidden = !some || (complete && !hasAll(row, places)) || !row.cells[0].textContent.toLowerCase().includes(wanted);
       left += row.hidden ? 0 : 1;
-      if (mean < 0) return;
-      const cell = row.cells[mean];
-      if (inAll(row)) {
-        const value = places.reduce((sum, place) => sum + numberOf(row, place), 0) / places.length;
-        cell.dataset.value = String(value);
-        cell.textContent = value.toFixed(3);
-      } else {
-        delete cell.dataset.value;
-        cell.textContent = "–";
-      }
+      heads.forEach((head, mean) => {
+        if (!head.dataset.mean) return;
+        const [cell, columns] = [row.cells[mean], ofMeasure(head)];
+        if (hasAll(row, columns)) {
+          const value = columns.reduce((sum, place) => sum + numberOf(row, place), 0) / columns.length;
+          cell.dataset.value = String(value);
+          cell.textContent = value.toFixed(3);
+        } else {
+          delete cell.dataset.value;
+          cell.textContent = "–";
+        }
+      });
     });
     const names = new Set(places.map((place) => heads[place].dataset.head));
     folds.forEach((fold) => { fold.hidden = !names.has(fold.querySelector(".title").textContent.trim()); });
