@@ -57,17 +57,6 @@ def test_an_error_of_evaluation_too(tmp_path, capsys):
     assert "(--image-column)" in line and "(--image-encoder vectors:PATH)" in line
 
 
-def test_a_warning_too(tmp_path, capsys):
-    path = tmp_path / "m.csv"
-    rows = [f'{i};{tag};"Stühl {i} größer";12,50' for i in range(30) for tag in ("de", "fr")]
-    path.write_bytes("\n".join(["id;lang;text;preis", *rows]).encode("cp1252"))
-    with pytest.warns(xlingual.DataWarning, match=r"give encoding=… and separator=… if that is wrong"):
-        xlingual.Manifest.read(path)
-    assert "give --encoding and --separator if that is wrong" in said(
-        capsys, "evaluate", "bkr", path, *ENCODERS
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -134,7 +134,7 @@ def test_images_come_as_bytes(folder):
     name, encoder = image_encoder("python:p.py:f")
     assert encoder.encode(batch).tolist() == [[len(raw.getvalue())], [2]] * 150
     assert load_function("p.py:sizes") == [256, 44]
-    assert name == "python"
+    assert name == "f"
     assert encoder.encode(batch.take(np.array([], dtype=np.int64))).shape == (0, 1)
     assert image_encoder("python:xl_models:of_quoted")[1].encode(batch)[:2].tolist() == [[1], [1]]
     with pytest.raises(InputError, match="row 'x' has no image"):

@@ -87,7 +87,7 @@ def test_first_dimensions(forms):
 
 def test_a_spec_names_it(forms):
     name, encoder = image_encoder(f"st:{forms['today']}?dim=5")
-    assert name == "st" and isinstance(encoder, SentenceTransformerImages)
+    assert name == Path(forms["today"]).name and isinstance(encoder, SentenceTransformerImages)
     assert encoder.identity == st(forms["today"], dim=5).identity
     assert encoder.encode(batch(*IMAGES)).shape == (5, 5)
 

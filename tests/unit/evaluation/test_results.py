@@ -151,9 +151,8 @@ def test_a_frame_has_a_row_for_each_number(results):
 @pytest.mark.parametrize("name", ["per_query.parquet", "examples.parquet"])
 def test_a_damaged_table_is_named(results, tmp_path, name):
     results.write(tmp_path)
-    change(tmp_path, files=None)  # as an earlier version wrote them
     (tmp_path / name).write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(InputError, match=f"{name} is damaged"):
+    with pytest.raises(InputError, match=name):
         Results.read(tmp_path)
 
 
