@@ -14,6 +14,7 @@ from xlingual.files import atomic_file
 from xlingual.models.folder import BANK, CARD, FITTED_ON, TRANSFORM, WEIGHTS, ModelFolder
 from xlingual.models.recorded import ANYWHERE, OUTCOME
 from xlingual.signature import Signature
+from xlingual.visible import visible_value
 
 _TEMPLATE = Path(__file__).with_name("card.md")
 _NAMES = {"mlmme": "MLMME", "vse": "VSE", "vsepp": "VSE++", "triplet": "Triplet", "triplet-xl": "TripletXL"}
@@ -45,7 +46,11 @@ def card(
         "Environment": config.get("environment") or {},
     }
     environment = jinja2.Environment(
-        trim_blocks=True, lstrip_blocks=True, autoescape=False, keep_trailing_newline=True
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+        finalize=visible_value,
+        keep_trailing_newline=True,
     )
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         kind=config["kind"],
