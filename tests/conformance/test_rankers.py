@@ -123,7 +123,7 @@ def check(ranker, queries, candidates, weights, rng, k=3, cap=1000):
     bounds, bounds_back = group_bounds(rng, m), group_bounds(rng, n)
     some = np.unique(rng.integers(0, n, 4))
     offsets = any_offsets(rng, m)
-    less = offsets.scale * keys - offsets.queries[:, None] - offsets.candidates
+    less = offsets.scale * keys - offsets.candidates
     made = {
         "top": Top(k, (n, m), weights=weights, cap=cap),
         "top of some": Top(1, (n, m), queries=some),

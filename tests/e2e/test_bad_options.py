@@ -92,7 +92,7 @@ SPECS: dict[str, tuple[str, list[str]]] = {
     "missing folder": ("w/good.{lang}.npy", ["w/good.en.npy", "no folder w"]),
     "pattern without a match": ("v/*.{lang}.safetensors", ["v/*.{lang}.safetensors", "no file matches"]),
     "other suffix": ("v/good.h5", ["v/good.h5", "a file of vectors ends in .npy"]),
-    "a pickle": ("v/good.pt", ["v/good.pt", "refused", "python -c"]),
+    "a pickle": ("v/good.pt", ["v/good.pt", ".npy", "numpy.save"]),
     "a folder": ("s.npy", ["s.npy is a folder"]),
 }
 

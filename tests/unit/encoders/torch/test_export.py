@@ -142,7 +142,6 @@ def test_what_it_says_of_itself(checkpoints, trained, tmp_path):
     ("kind", "spec", "said"),
     [
         ("bert", "hf:{}?pool=pooler", "pool=pooler has no equivalent"),
-        ("xlm", "hf:{}", "a network that reads the language has no equivalent"),
         ("sentence_bert", "st:{}?dtype=bfloat16", "dtype=bfloat16 has no equivalent"),
         ("bert", "chargram", "only st: and hf: encoders"),
     ],

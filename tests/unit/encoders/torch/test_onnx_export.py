@@ -74,7 +74,7 @@ def exported(copied):
 @pytest.mark.cases(2)
 def test_texts_have_the_vectors_of_the_network(exported, kind, options):
     folder = exported(kind)
-    specs = [f"onnx:{folder}?{options}&batch=3", f"hf:{folder}?{options}"]
+    specs = [f"graph=onnx:{folder}?{options}&batch=3", f"network=hf:{folder}?{options}"]
     batch = Texts(TEXTS, ["en"] * len(TEXTS), [str(i) for i in range(len(TEXTS))])
     ours, theirs = (each.encode_noting(batch) for each in text_encoders(specs, languages=["en"]).values())
     np.testing.assert_allclose(ours.vectors, theirs.vectors, atol=1e-5)
@@ -85,7 +85,7 @@ def test_texts_have_the_vectors_of_the_network(exported, kind, options):
 def test_the_pooled_output(exported):
     folder = exported("bert", ("last_hidden_state", "pooler_output"))
     batch = Texts(TEXTS, ["en"] * len(TEXTS), [str(i) for i in range(len(TEXTS))])
-    specs = [f"onnx:{folder}", f"hf:{folder}?pool=pooler"]
+    specs = [f"graph=onnx:{folder}", f"network=hf:{folder}?pool=pooler"]
     ours, theirs = (each.encode(batch) for each in text_encoders(specs, languages=["en"]).values())
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
