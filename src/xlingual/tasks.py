@@ -18,7 +18,7 @@ CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1, and nam
 class Mark:
     """The least value of a good encoder: the verdict calls none below it good enough.
 
-    See docs/reference/reports.md.
+    See docs/reference/tasks.md.
     """
 
     value: float
