@@ -15,10 +15,10 @@ from itertools import combinations
 import numpy as np
 
 from benchmarks.timed import table
-from xlingual.pivot.choose import choose
-from xlingual.pivot.fit import CENTRE, NONE, Options, Settings, fit
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import NEAREST, alike, near_pairs
+from xlingual.align.choose import choose
+from xlingual.align.fit import CENTRE, NONE, Options, Settings, fit
+from xlingual.align.nodes import Nodes
+from xlingual.align.pairs import NEAREST, alike, near_pairs
 from xlingual.ranking import Cpu
 from xlingual.requests.ranking import available_cores
 from xlingual.transforms.affine import unit_rows

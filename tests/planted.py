@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from xlingual.pivot.nodes import Nodes
+from xlingual.align.nodes import Nodes
 
 TAGS = ("de", "en", "zh")
 

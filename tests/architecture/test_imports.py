@@ -168,7 +168,7 @@ def test_files_stay_small():
     long = {
         str(path.relative_to(ROOT)): count
         for path in (ROOT / "src").rglob("*.py")
-        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 400
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 450
     }
     assert long == {}
 

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from xlingual import Manifest, crosslingual_retrieval
+from xlingual.align.search import fitted, steps
 from xlingual.errors import InputError
-from xlingual.repair import fitted, steps
 from xlingual.transforms.moments import FitData
 from xlingual.transforms.paired import ridge
 from xlingual.workflows.repairing import repair_encoder

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest
+from xlingual.align.fit import CCA
+from xlingual.align.search import steps
 from xlingual.encoders import Encoder
 from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import DataWarning
 from xlingual.models.folder import ModelFolder
-from xlingual.pivot.fit import CCA
-from xlingual.repair import steps
 from xlingual.report import verdict
 from xlingual.results.repair import Repair
 from xlingual.workflows.repairing import repair_encoder

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.align.nodes import Nodes
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
@@ -16,7 +17,6 @@ from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.pair_run import usable_rows
 from xlingual.evaluation.run import Storing
-from xlingual.pivot.nodes import Nodes
 from xlingual.streams import stream
 
 FEWEST = 30  # items of a language

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from xlingual.align.choose import CANDIDATES, Tried, choose
+from xlingual.align.fit import CENTRE, NONE, Fitted, Options, Settings, fit
+from xlingual.align.nodes import Nodes
+from xlingual.align.oracle import oracle
+from xlingual.align.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
 from xlingual.arrays import Ints
 from xlingual.errors import InputError, did_you_mean, parameter
-from xlingual.pivot.choose import CANDIDATES, Tried, choose
-from xlingual.pivot.fit import CENTRE, NONE, Fitted, Options, Settings, fit
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.oracle import oracle
-from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
 from xlingual.ranking import CPU, Ranker
 from xlingual.results.pivot import PivotPairs, PivotPoint
 from xlingual.streams import stream

@@ -10,6 +10,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from xlingual.align.choose import choose
+from xlingual.align.fit import NONE, Options, fit
+from xlingual.align.nodes import Nodes
+from xlingual.align.pairs import NO_PAIRS, Pairs, alike, near_pairs, same_pairs
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
@@ -18,10 +22,6 @@ from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress, Storing
 from xlingual.files import atomic_file, make_folder
-from xlingual.pivot.choose import choose
-from xlingual.pivot.fit import NONE, Options, fit
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import NO_PAIRS, Pairs, alike, near_pairs, same_pairs
 from xlingual.ranking import Cpu, Ranker
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import unit_rows

@@ -11,6 +11,9 @@ import msgspec
 import numpy as np
 
 from xlingual import encoders
+from xlingual.align.choose import MARGIN
+from xlingual.align.fit import Options
+from xlingual.align.pairs import alike
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
@@ -23,9 +26,6 @@ from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.files import refuse_loss
 from xlingual.models.card import write_card
 from xlingual.models.folder import CONFIG, FITTED_ON, TRANSFORM, ModelFolder, write_model
-from xlingual.pivot.choose import MARGIN
-from xlingual.pivot.fit import Options
-from xlingual.pivot.pairs import alike
 from xlingual.ranking import Cpu, Ranker
 from xlingual.requests import answers
 from xlingual.requests.pivoting import PivotRequest

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from xlingual.align.choose import CANDIDATES, affordable
+from xlingual.align.fit import CENTRE, NONE, Options, Settings, fit
+from xlingual.align.nodes import Nodes
+from xlingual.align.pairs import Alike, alike
+from xlingual.align.search import Step
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import batch_identity
 from xlingual.encoders import Encoder, ImageModelLike, image_model
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Storing
-from xlingual.pivot.choose import CANDIDATES, affordable
-from xlingual.pivot.fit import CENTRE, NONE, Options, Settings, fit
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import Alike, alike
 from xlingual.ranking import Ranker
-from xlingual.repair import Step
 from xlingual.results.repair import PIVOT_SPEC
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 import msgspec
 import numpy as np
 
+from xlingual.align.search import CORRECTIONS, Judged, Search, Step, search, steps
 from xlingual.arrays import Vectors
 from xlingual.comparison.compare import compare
 from xlingual.data.manifest import Manifest, ManifestLike
@@ -39,7 +40,6 @@ from xlingual.models.card import write_card
 from xlingual.models.folder import BANK, FITTED_ON, TRANSFORM, ModelFolder, write_model
 from xlingual.ranking import Cpu, Ranker
 from xlingual.records import HubCorrection
-from xlingual.repair import CORRECTIONS, Judged, Search, Step, search, steps
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
 from xlingual.results import Results

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from xlingual.align.maps import SOLVERS, cca
+from xlingual.align.nodes import Nodes
+from xlingual.align.pairs import NO_PAIRS, Alike, Pairs, near_pairs, same_pairs
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.pivot.maps import SOLVERS, cca
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, near_pairs, same_pairs
 from xlingual.transforms.affine import Affine, by_language, unit_rows
 
 NONE, CENTRE, CCA = "none", "centre", "cca"

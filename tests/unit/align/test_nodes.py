@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.pivot.nodes import Nodes
+from xlingual.align.nodes import Nodes
 from xlingual.transforms.affine import unit_rows
 
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.planted import twins
 
-from xlingual.pivot import choose as choosing
-from xlingual.pivot.choose import CANDIDATES, FOLDS, MARGIN, PLAIN, Tried, choose, folds, log_ranks, part_of
-from xlingual.pivot.fit import CCA, CENTRE, Options, Settings
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import Pairs, alike
+from xlingual.align import choose as choosing
+from xlingual.align.choose import CANDIDATES, FOLDS, MARGIN, PLAIN, Tried, choose, folds, log_ranks, part_of
+from xlingual.align.fit import CCA, CENTRE, Options, Settings
+from xlingual.align.nodes import Nodes
+from xlingual.align.pairs import Pairs, alike
 
 SOME = (Settings(CENTRE), Settings("ridge", 0.02), Settings("procrustes", 0.02))
 OPTIONS = Options(to=0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from tests.planted import twins
 
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.oracle import Oracle, oracle
-from xlingual.pivot.pairs import NO_PAIRS, Alike, alike
+from xlingual.align.nodes import Nodes
+from xlingual.align.oracle import Oracle, oracle
+from xlingual.align.pairs import NO_PAIRS, Alike, alike
 
 
 def with_images(nodes, image):

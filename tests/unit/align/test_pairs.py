@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.planted import twins
 
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import (
+from xlingual.align.nodes import Nodes
+from xlingual.align.pairs import (
     LEAST,
     NEAREST,
     NO_PAIRS,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import Alike
+from xlingual.align.nodes import Nodes
+from xlingual.align.pairs import Alike
 from xlingual.streams import stream
 
 WITHIN = 10

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xlingual.repair import Judged, Step, fitted, search, steps
+from xlingual.align.search import Judged, Step, fitted, search, steps
 from xlingual.transforms import methods
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData

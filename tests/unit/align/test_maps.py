@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.linalg import lstsq, orthogonal_procrustes, sqrtm
 from tests.planted import rotation
 
-from xlingual.pivot.maps import SOLVERS, cca, procrustes, ridge
+from xlingual.align.maps import SOLVERS, cca, procrustes, ridge
 
 
 def pairs(m, d, seed=0):

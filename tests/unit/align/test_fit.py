@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from tests.planted import TAGS, rotation, twins
 
-from xlingual.pivot.fit import CCA, CENTRE, NONE, Options, Settings, applied, fit, language_means, tags
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import NO_PAIRS, Alike, alike
+from xlingual.align.fit import CCA, CENTRE, NONE, Options, Settings, applied, fit, language_means, tags
+from xlingual.align.nodes import Nodes
+from xlingual.align.pairs import NO_PAIRS, Alike, alike
 from xlingual.transforms.affine import unit_rows
 
 NOBODY = Alike(NO_PAIRS.left, NO_PAIRS.right, NO_PAIRS.weight)

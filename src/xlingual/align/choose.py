@@ -16,10 +16,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from xlingual.align.fit import CCA, CENTRE, NONE, Options, Settings, applied, fit
+from xlingual.align.nodes import Nodes
+from xlingual.align.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.pivot.fit import CCA, CENTRE, NONE, Options, Settings, applied, fit
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
 from xlingual.ranking import CPU, Ranker
 from xlingual.streams import stream
 from xlingual.transforms.affine import unit_rows

@@ -11,8 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
+from xlingual.align.nodes import Nodes
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.pivot.nodes import Nodes
 from xlingual.ragged import groups
 from xlingual.ranking import CPU, Ranker, Top, Transposed, rows_of, similarity_of
 
