@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,14 @@ def test_demo(tmp_path: Path, full: bool) -> None:
     assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
     assert Results.read(tmp_path / "demo" / "backretrieval").entries == results[0].entries
     assert "painting scenes" in works
+
+
+def test_demo_says_what_to_do_next(xlingual: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xlingual.workflows import demo
+
+    monkeypatch.setattr(demo, "run_demo", partial(demo.run_demo, items=50))
+    last = xlingual("demo", "--out", "d").err.splitlines()[-1]
+    assert xlingual(*last.rpartition("xlingual ")[2].split()).code == 0
 
 
 def test_data_check(xlingual: Any) -> None:

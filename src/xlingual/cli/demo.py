@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+from pathlib import Path
+
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.requests.shared import Output
 from xlingual.requests.single import DemoRequest
-
-_NEXT = "xlingual data check products.csv (columns id, text_en, text_de, image)"
 
 
 @command(DemoRequest)
@@ -31,6 +34,10 @@ def demo(request: DemoRequest) -> None:
     screen.show(results, Output(quiet=quiet))
     screen.wrote(out / "report.html", quiet=quiet)
     if not quiet:
+        here = Path(sys.executable).with_name("xlingual")  # in an environment that is not active
+        program = "xlingual" if shutil.which("xlingual") or not here.exists() else os.path.relpath(here)
         screen.say(
-            f"next: open {out / 'report.html'} in a browser; then check your own data: {_NEXT}", err=True
+            f"next: open {out / 'report.html'} in a browser; then check the demo's data, and in its place "
+            f"a file of yours (columns id, text_en, text_de, image): {program} data check {out / 'scenes'}",
+            err=True,
         )
