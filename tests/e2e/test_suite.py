@@ -110,6 +110,16 @@ def test_a_suite_is_computed_once_and_its_results_are_those_of_the_commands(
     assert one.entries == other.entries and one.request == other.request
 
 
+def test_the_page_is_named_from_where_the_command_was_given(
+    xlingual: Any, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(SUITE)
+    Path("deep").mkdir()
+    monkeypatch.chdir("deep")
+    last = xlingual("run", "../suite.toml", "--only", "scenes/xlr").err.splitlines()[-1]
+    assert Path(last.removeprefix("wrote ")).is_file(), last
+
+
 @pytest.mark.parametrize(
     ("change", "steps"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -45,6 +46,7 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
         with interruption.explained(lambda: hint), held(suite.out, f"xlingual run {request.file}"):
             done = _compute(suite, chosen)
             found = _page(suite, done, request, own)
+    screen.wrote(Path(os.path.relpath(folder / suite.out / PAGE)), quiet=False)
     named = {step.name for step in chosen}
     outcomes = {one.outcome for one in found.gates if f"{one.data}/{one.task}/gates/{one.name}" in named}
     return NO if FAIL in outcomes else UNKNOWN if UNDECIDED in outcomes else DONE
@@ -156,5 +158,4 @@ def _page(suite: Suite, done: Sequence[Step], request: RunRequest, own: str) -> 
     page = page_of(found)
     html.write(page, suite.out / PAGE)
     screen.print_page(page, "table")
-    screen.wrote(suite.out / PAGE, quiet=False)
     return found
