@@ -45,4 +45,6 @@ def test_nearest_in_every_form(work: Path, xlingual: Any) -> None:
     for form, more in (("table", ()), ("csv", ("--format", "csv"))):
         shown = xlingual(*asked, *more).out
         assert all(text[:20] in shown for text in texts), form
-    assert xlingual(*asked, "--language", "fr").code == 2
+    for wrong in (("chargram", "cars", "--language", "fr"), ("chargram", " "), ("none.{lang}.npy", "cars")):
+        refused = xlingual("nearest", "s", *wrong)
+        assert refused.code == 2 and refused.err.count("\n") == 1, refused.err

@@ -13,10 +13,14 @@ from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import embed_sides, fit_texts_for
 from xlingual.encoders import EncoderLike, text_encoders
+from xlingual.encoders.plugins import Known
+from xlingual.encoders.spec import parse
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.ranking import one_library_thread, pairs, rows_of, similarity_of, top
 from xlingual.records import Texts
 from xlingual.store import StoreLike, open_store
+
+_ALONE = "the encoder has vectors of the data's texts alone: name one that encodes any text"
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,8 @@ def nearest(
     Equal scores stand in the order of the data. `language` is that of the text; None: the data's first.
 
     Raises:
-        InputError: the encoder knows the vectors of the data's texts alone, or the data lack the language.
+        InputError: the encoder knows the vectors of the data's texts alone, the data lack the language, or
+            the text is empty.
 
     """
     data, language = manifest, language or manifest.languages[0]
@@ -56,12 +61,17 @@ def nearest(
             f"{parameter('language', language)}: the data have {listed(data.languages)}."
             f"{did_you_mean(language, data.languages)}"
         )
+    if not text.strip():
+        raise InputError("the text is empty: write some words")
+    spec = parse(encoder, Known()) if isinstance(encoder, str) else None
+    while spec is not None and spec.base is not None:
+        spec = spec.base
+    if spec is not None and spec.scheme == "vectors":  # before their files are looked for
+        raise InputError(_ALONE)
     made = text_encoders([encoder], languages=data.languages, fit_texts=fit_texts_for(data))
     ((name, model),) = made.items()
     if model.by_number:
-        raise InputError(
-            f"{name} has vectors of the data's texts alone: name an encoder that encodes any text"
-        )
+        raise InputError(_ALONE)
     query = Texts([text], [language], ["typed"])
     offered = data.texts(np.arange(len(data)))
     if model.by_role:
