@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from xlingual import Manifest, crosslingual_retrieval
+
 MANIFEST = "s/manifest.parquet"
 XLR = ("evaluate", "xlr", MANIFEST, "--pairs", "en-de,de-en", "--threads", "1")
 TWO = ("--text-encoder", "v/good.{lang}.npy", "--text-encoder", "poor=v/bad.{lang}.npy")
@@ -79,6 +81,12 @@ def test_a_suite_is_verified_step_by_step(result: Any, work: Path) -> None:
     ]
     one_byte("v/good.de.npy")
     assert result("verify", "kept").code == 1
+
+
+def test_of_what_was_in_memory_nothing_is_made_again(result: Any, work: Path) -> None:
+    crosslingual_retrieval(Manifest.read(MANIFEST), ["chargram"], pairs=["en-de"]).write("python")
+    done = result("verify", "python")
+    assert done.code == 3 and "Python" in done.out
 
 
 def test_results_that_are_derived_from_results(result: Any, work: Path) -> None:

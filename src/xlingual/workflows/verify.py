@@ -46,6 +46,10 @@ _NO_RESULTS = (
     "step",
     "suite",
 )  # beside results in a folder: files that hold no numbers of their own
+_DIGEST = re.compile(r"[0-9a-f]{32}")  # of data in memory, which stands in the place of their file
+_IN_MEMORY = (
+    "it was made in Python, of data in memory; what `xlingual evaluate … --out DIR` writes can be made again"
+)
 _KEYS = ("task", "encoder", "source", "target", "measure", "seed", "query")
 _VALUES = ("above", "tied", "value")
 _NAMES_FILES = re.compile(r"FILE|MANIFEST|RESULT|DIR|CANDIDATE|BASELINE|VALIDATION|NBEST|POOL")
@@ -119,6 +123,8 @@ def _verified(
     if record.digest is None:
         table = record.path.parent / file_of(PER_QUERY)
         return found("changed" if table.exists() else "missing", record.no_digest)
+    if any(_DIGEST.fullmatch(text) and not os.path.lexists(text) for text in _texts(record.part("request"))):
+        return found("missing", _IN_MEMORY)
     try:
         kind = request_of(str(record.part("request").get("command", "")))
         request = _values(record, kind)
