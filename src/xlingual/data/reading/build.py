@@ -132,7 +132,7 @@ def _check_languages(table: SourceTable, column: str, language: Ints, languages:
 def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
     item_ids = _ids(table, columns)
     remedy = f"give each row its own id ({parameter('id_column')} names the column)"
-    check_unique(
+    unique = check_unique(
         numbered_strings(item_ids)[0],
         table.where(column=columns.id),
         item_ids,
@@ -152,7 +152,8 @@ def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
     ids = _text_ids(item_ids, row, np.array([c.number for c in columns.texts], dtype=np.int64)[number])
     id_code, id_words = numbered_strings(ids)
     again = "do not end ids in '#2', '#3' …"
-    check_unique(language * len(id_words) + id_code, table.source, ids, row, again, table.reading)
+    if unique:
+        check_unique(language * len(id_words) + id_code, table.source, ids, row, again, table.reading)
     image, sources = images_in(table, columns.image, columns.several_images)
     shows, used = numbered_ints(np.append(-1, image[row]))
     splits = table_splits(table, columns)

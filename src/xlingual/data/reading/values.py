@@ -83,10 +83,10 @@ def check_unique(
     rows: Ints,
     remedy: str,
     reading: Reading = STRICT,
-) -> None:
+) -> bool:
     """Report an error that names both rows where two keys are equal; `rows` are 0-based rows of the table."""
     if len(distinct_values(keys) if isinstance(keys, np.ndarray) else set(keys)) == len(keys):
-        return
+        return True
     seen: dict[Hashable, int] = {}
     places = [(seen.setdefault(key, position), position) for position, key in enumerate(keys)]
     doubles = [(first, position) for first, position in places if first != position]
@@ -99,6 +99,7 @@ def check_unique(
         [int(rows[again]) for _, again in doubles],
         [f"rows {rows[one] + 1} and {rows[other] + 1}: {names[other]!r:.60}" for one, other in doubles[:3]],
     )
+    return False
 
 
 def is_missing(value: Any) -> bool:  # noqa: ANN401
