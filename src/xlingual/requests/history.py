@@ -31,7 +31,6 @@ class HistoryRequest(Request, frozen=True, kw_only=True):
         tuple[str, ...],
         option(
             "Show and test these language pairs one by one: en-de,de-en.",
-            names=("--pairs", "--pair"),
             metavar="LIST",
             otherwise="the mean over all pairs is tested",
             reads=pair_list,

@@ -59,7 +59,6 @@ class CheckRequest(Request, frozen=True, kw_only=True):
         tuple[str, ...] | None,
         option(
             "Language pairs to check, with --image-encoder.",
-            names=("--pairs", "--pair"),
             metavar="en-de,…",
             otherwise="all",
             reads=pair_list,

@@ -132,7 +132,6 @@ class Samples(Record, frozen=True, kw_only=True):
         tuple[str, ...] | None,
         option(
             "Language pairs, source-target.",
-            names=("--pairs", "--pair"),
             metavar="en-de,…",
             otherwise="all",
             reads=pair_list,
