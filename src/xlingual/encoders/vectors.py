@@ -198,9 +198,8 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Images, 
                 f"different orders: its lines are taken as {unit}, in that order"
             )
         return index
-    where = f" for the language {language}" if language is not None else ""
     counts = " or ".join(dict.fromkeys(expected)) or "no numbers of rows"
-    raise InputError(f"{path} has {lines} lines, but the data{where} has {counts}: give one vector for each")
+    raise InputError(f"{path} has {lines} lines, but the data have {counts}: give one vector for each")
 
 
 def _lines_by_id(path: Path, column: str, batch: Texts | Images, rows: Ints) -> Ints:

@@ -56,4 +56,7 @@ def taken_as_one(kinds: Mapping[str, Kind]) -> list[str]:
 
 
 def _were(names: Sequence[str]) -> str:
-    return f"{listed(names, 3)} {'was' if len(names) == 1 else 'were'}"
+    if len(names) == 1:
+        return f"{names[0]} was"
+    some = listed(names, 3)
+    return f"{some if len(names) > 3 else ' and '.join(some.rsplit(', ', 1))} were"

@@ -85,7 +85,7 @@ def test_arrays_by_language_are_found_by_line():
     ]  # the languages name no encoders
     assert made.identity == taken({tag: table.copy() for tag, table in tables.items()}).identity
     assert made.identity != taken({**tables, "de": tables["en"]}).identity
-    with pytest.raises(InputError, match="array of en has 2 lines, but the data for the language en has 3"):
+    with pytest.raises(InputError, match="array of en has 2 lines, but the data have 3"):
         made.encode(
             Texts(
                 *(BATCH.text, BATCH.language, BATCH.ids), numberings=(Numbering("items", index, {"en": 3}),)
