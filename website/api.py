@@ -11,7 +11,7 @@ GROUPS = {
     "Encoders": "Encoder encoder SparseVectors TokenVectors Store",
     "Evaluate": "backretrieval check_backretrieval crosslingual_retrieval distance_correlation "
     "image_sentence multilingual_pool retrieval runs_against_qrels sts parse_measure Results write_report",
-    "Decide": "compare Comparison gate Gate plan Plan History leaderboard Leaderboard inspect_results "
+    "Decide": "compare Comparison gate Gate plan Plan history leaderboard Leaderboard inspect_results "
     "validate_backretrieval Validation validation_table ValidationTable nearest new_study",
     "Improve": "repair_encoder train_mlmme train_triplet "
     "train_dual_encoder train_pivot run_case_study run_mlmme_study run_regime_study",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from website.markdown import block, cell, code, fence, page, table
 from xlingual.encoders import SCHEMES
-from xlingual.encoders.scheme import Scheme
+from xlingual.encoders.scheme import LISTS, Scheme
 from xlingual.extras import packages
 
 PATH = "reference/encoder-options.md"
@@ -15,7 +15,7 @@ PATH = "reference/encoder-options.md"
 def pages() -> dict[str, str]:
     """Return the text of the page by its path below docs/."""
     rows = [
-        (f"[`{name}`](#{name})", cell(", ".join(scheme.kinds)), cell(scheme.summary))
+        (f"[`{name}`](#{name})", _encodes(scheme), cell(scheme.summary))
         for name, scheme in SCHEMES.items()
     ]
     return {
@@ -27,6 +27,10 @@ def pages() -> dict[str, str]:
             *(part for name, scheme in SCHEMES.items() for part in _scheme(name, scheme)),
         )
     }
+
+
+def _encodes(scheme: Scheme) -> str:
+    return "–" if LISTS in scheme.takes else ", ".join(scheme.takes)
 
 
 def _scheme(name: str, scheme: Scheme) -> Iterator[str]:

@@ -97,23 +97,6 @@ def test_pandas_columns_named_by_numbers():
     assert Manifest.of(frame, id_column=0).ids == ["7", "7"]
 
 
-def test_duckdb():
-    duckdb = pytest.importorskip("duckdb")
-    import pyarrow as pa
-
-    shop = pa.Table.from_pylist(ROWS)  # noqa: F841  (duckdb finds it by its name)
-    assert Manifest.of(duckdb.sql("select * from shop")).digest == DIGEST
-    assert Manifest.of(duckdb.sql("select * from shop where lang = 'de'")).ids == ["2", "3"]
-
-
-def test_lance(tmp_path):
-    lance = pytest.importorskip("lance")
-    import pyarrow as pa
-
-    written = lance.write_dataset(pa.Table.from_pylist(ROWS), str(tmp_path / "rows.lance"))
-    assert Manifest.of(written).digest == DIGEST
-
-
 def test_datasets_with_images():
     datasets = pytest.importorskip("datasets")
     images = colours(3)

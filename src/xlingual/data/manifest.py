@@ -99,7 +99,7 @@ class Manifest(TextRows):
     def of(cls, data: ManifestLike, /, **options: Unpack[DataOptions]) -> Manifest:
         """Return the manifest of a path, or of anything in memory that holds texts; a Manifest stays one.
 
-        Taken are data frames of pandas and polars, DuckDB relations, Arrow tables and whatever else gives
+        Taken are data frames of pandas and polars, Arrow tables and whatever else gives
         itself as Arrow, `Dataset` and `DatasetDict` of Hugging Face (whose splits become the column `split`),
         and lists of records. Options are those of `read`, and `folder`: what paths of images are relative to
         (they must then stay within it); without it they are relative to the current folder. Images may be

@@ -23,7 +23,7 @@ ROWS = [
 
 
 class Capsule:
-    """Gives itself as Arrow, as polars frames, DuckDB relations and others do."""
+    """Gives itself as Arrow, as polars frames and others do."""
 
     columns = ("id", "lang", "text", "item")
 

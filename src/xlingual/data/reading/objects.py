@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TAKEN = (
-    "a path, a pandas or polars data frame, a DuckDB relation, an Arrow table, a Dataset or DatasetDict of "
+    "a path, a pandas or polars data frame, an Arrow table, a Dataset or DatasetDict of "
     "Hugging Face, or a list of records such as [{'lang': 'en', 'text': 'a red shoe'}]"
 )
 _CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
@@ -143,7 +143,7 @@ def _arrow_of(data: object) -> Any:  # noqa: ANN401  (a function that returns a 
     if hasattr(data, "iloc") and hasattr(data, "dtypes") and hasattr(data, "columns"):
         return lambda: pa.Table.from_pandas(data)  # pandas before 2.2
     if callable(to_table) and hasattr(data, "schema"):
-        return to_table  # datasets of pyarrow and Lance
+        return to_table  # datasets of pyarrow
     to_arrow = getattr(data, "to_arrow", None)
     return to_arrow if callable(to_arrow) else None
 

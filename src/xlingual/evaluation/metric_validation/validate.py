@@ -96,8 +96,9 @@ def validate_backretrieval(
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
             given.
-        InputError: data, specs or options are invalid; the text says what to do.
 
+    Raises:
+        InputError: data, specs or options are invalid; the text says what to do.
     """
     recall, pattern = _recall(measure), _pattern(family)
     levels = [NONE, *([] if degrade is None else parse_levels(degrade))]
