@@ -15,8 +15,7 @@ PATH = "reference/encoder-options.md"
 def pages() -> dict[str, str]:
     """Return the text of the page by its path below docs/."""
     rows = [
-        (f"[`{name}`](#{name})", _encodes(scheme), cell(scheme.summary))
-        for name, scheme in SCHEMES.items()
+        (f"[`{name}`](#{name})", _encodes(scheme), cell(scheme.summary)) for name, scheme in SCHEMES.items()
     ]
     return {
         PATH: page(

@@ -99,6 +99,7 @@ def validate_backretrieval(
 
     Raises:
         InputError: data, specs or options are invalid; the text says what to do.
+
     """
     recall, pattern = _recall(measure), _pattern(family)
     levels = [NONE, *([] if degrade is None else parse_levels(degrade))]
