@@ -113,7 +113,7 @@ def _gate(
         raise InputError(f"candidate and baseline are the same encoder, {named[0]}: name two")
     _check(margin, alpha, replicates, queries.span)
     if queries.unlike:
-        raise InputError(f"a gate cannot decide by {task_of(queries.task).title}. {queries.unlike}")
+        raise InputError(f"a gate cannot decide by {task_of(queries.task).title}: {queries.unlike}")
     first = len(named) == 1
     slices = [] if first else _slices(queries, per_pair, by)
     tests = [_tested(part, label if by else None, named, seed, replicates) for label, part in slices]

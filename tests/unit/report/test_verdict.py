@@ -106,8 +106,11 @@ GENERAL, FITTED, SEES = {"kind": "general"}, {"kind": "fitted"}, {"trained_on_im
 @pytest.mark.parametrize(
     ("kinds", "why"),
     [
-        ({"a": GENERAL, "b": FITTED}, "a was pretrained elsewhere; b was fitted on texts of this domain"),
-        ({"a": FITTED}, "a was fitted on texts of this domain; b was of an unknown kind"),
+        (
+            {"a": GENERAL, "b": FITTED},
+            "a was pretrained elsewhere, while b was fitted on texts of this domain",
+        ),
+        ({"a": FITTED}, "a was fitted on texts of this domain, while b was of an unknown kind"),
         (
             {"a": GENERAL | {"trained_on_images": True}, "b": GENERAL},
             "a was trained on images, the others not",

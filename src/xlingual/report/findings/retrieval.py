@@ -82,7 +82,7 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) ->
     run = runs[rows[0].run - 1]
     unlike = differences(leaders.kinds_of(found, run)) if task.by_images else []
     if unlike and not chance.none_above(found):
-        sentences.append(no_leader(unlike))
+        sentences.append(f"No leader is named: {no_leader(unlike)}.")
     elif leader is not None:
         pairs = leaders.pair_rows(runs, task.name, leader.measure).get(leader.system, {})
         where = _where(leader, list(pairs))
