@@ -39,8 +39,8 @@ def differences(kinds: Mapping[str, Kind]) -> list[str]:
 def no_leader(differing: Sequence[str]) -> str:
     """Return why no leader is named, and what decides instead: what follows a colon."""
     return (
-        f"images compare encoders of one kind only, and {', while '.join(differing)}; let matches decide (xlingual "
-        "evaluate xlr), or people (xlingual study)"
+        f"images compare encoders of one kind only, and {', while '.join(differing)}; let "
+        "matches decide (xlingual evaluate xlr), or people (xlingual study)"
     )
 
 
