@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # what is installed: the package, and on top of it the developers' tools, and on top of them the libraries of
-# networks, clusters and indices, on which the tests of encoders and rankers run
+# networks and clusters, on which the tests of encoders and rankers run
 CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 MODELS := $(VENV)/.models

@@ -165,7 +165,7 @@ def _readme(model: TextModel, name: str) -> str:
     needs = (
         "It consists of modules of the library alone."
         if model.plain
-        else "Its module is part of xlingual: install that where the model is used (`pip install xlingual`), "
+        else "Its module is part of xlingual: install that where the model is used, "
         "and let the library import it with `trust_remote_code=True`."
     )
     below = "" if model.base is None else " The licence of the encoder below holds for its part."
