@@ -15,7 +15,6 @@ from xlingual import (  # noqa: E402
     Manifest,
     backretrieval,
     crosslingual_retrieval,
-    leaderboard,
     multilingual_pool,
     write_scenes,
 )
@@ -96,17 +95,6 @@ def test_a_pool_has_the_same_numbers_in_mteb(models, kind, distinct, tmp_path):
         assert found[theirs] == pytest.approx(own[ours], abs=1e-6)
     assert found["main_score"] == found["map_at_1000"] and 0.01 < own["AP"] < 0.99
     assert found["languages"] == ["eng-Latn", "deu-Latn", "spa-Latn"]
-
-
-def test_what_mteb_writes_is_a_row_of_a_leaderboard(models, distinct, tmp_path):
-    task = mteb_task(distinct, "Scenes", pairs="en-de,es-en", sample_size=40, seed=2)
-    found = mteb.evaluate(
-        models["sentence_plain"], task, cache=ResultCache(tmp_path / "cache"), show_progress_bar=False
-    )
-    scores = [one["main_score"] for one in found[0].scores["test"]]
-    (column,) = leaderboard(tmp_path / "cache").columns
-    assert column.name == "MTEB Scenes" and column.n_parts == 2 and column.untested
-    assert [cell.value for cell in column.known] == [pytest.approx(sum(scores) / 2, abs=1e-6)]
 
 
 def test_a_manifest_has_a_subset_for_each_pair(models, distinct):

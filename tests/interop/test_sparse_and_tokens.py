@@ -180,19 +180,3 @@ def test_a_distance_is_refused(checkpoints):
     )
     with pytest.raises(InputError, match=r"compares by euclidean.*'dot' or 'cosine'"):
         adapter_of(model).encode(texts())
-
-
-def test_a_class_of_ones_own_around_a_model_is_asked_itself(model):
-    pytest.importorskip("mteb")
-
-    class Own:
-        """An encoder of MTEB's shape that does something else than the model it has."""
-
-        def __init__(self):
-            self.model, self.mteb_model_meta = model, None
-
-        def encode(self, inputs, *, task_metadata, hf_split, hf_subset, prompt_type=None, **_):
-            return np.array([[len(text), 1] for batch in inputs for text in batch["text"]], dtype=np.float32)
-
-    made = next(iter(text_encoders({"own": Own()}, languages=["en"]).values()))
-    assert made.encode(texts("query")).tolist() == [[len(text), 1] for text in TEXTS]
