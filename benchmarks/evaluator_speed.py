@@ -71,7 +71,7 @@ def main() -> None:
         begun = time.perf_counter()
         metrics = evaluator(model)
         seconds, stages = time.perf_counter() - begun, evaluator.results.timings
-        encoding = stages["texts: encode"] + stages["pictures: encode"]
+        encoding = stages["texts: encode"] + stages["images: encode"]
         print(
             f"call {call}: {seconds:.2f} s, of which encoding {encoding:.2f} s; "
             + ", ".join(f"{stage} {s:.2f} s" for stage, s in stages.items())

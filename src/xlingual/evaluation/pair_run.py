@@ -267,7 +267,7 @@ class PairRun(Run):
 
     def embedded(self, name: str, encoder: Encoder) -> ImageIndex:
         """Return the images of all tasks as an image encoder sees them."""
-        with self.stage("pictures: encode", "encoding images"):
+        with self.stage("images: encode", "encoding images"):
             found = embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.storing())
         self.few.keep(f"image encoder {name!r}", found.pool.vectors.raw)
         return found
@@ -288,7 +288,7 @@ class PairRun(Run):
         _, found = encoders.image_model(self.image_spec(), languages=self._requested)
         if isinstance(found, Encoder) and not found.opens_images:
             return None
-        with self.stage("pictures: open", "opening images"):
+        with self.stage("images: open", "opening images"):
             return usable_rows(self.manifest, self._requested)
 
     def _count_dropped(self) -> dict[str, int]:

@@ -236,7 +236,7 @@ class _Backretrieval:
         """Return the ways back of each encoder and task, and the baselines of each task."""
         found: dict[tuple[str, int], WaysFound] = {}
         references: dict[int, ReferenceScores] = {}
-        with self.run.stage("pictures: rank"), one_library_thread():
+        with self.run.stage("images: rank"), one_library_thread():
             for ranks in ways_back(
                 self.images,
                 self.tasks,

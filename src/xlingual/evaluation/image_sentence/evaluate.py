@@ -257,7 +257,7 @@ class ImageSentence(Run):
         key = id(system.images)
         if key not in self._images:
             self._images.clear()  # keeps only one set of vectors in memory
-            with self.stage("pictures: encode", "encoding images"):
+            with self.stage("images: encode", "encoding images"):
                 index = embed_images(
                     self.manifest,
                     system.image_name,

@@ -82,7 +82,7 @@ class ValidationPass:
         self.measured = MeasuredScores(n_pictures=counts)
         weakened = Weakened(images, levels, run.options.seed)
         self._pairs = [SamplePairs.of(task.sample) for task in self.tasks]
-        with run.stage("pictures: weaken"):
+        with run.stage("images: weaken"):
             self._views = {level: self._images_at(weakened, level) for level in levels}
             for level, views in self._views.items() if len(levels) > 1 else ():
                 view = next(iter(views.values()))
@@ -207,7 +207,7 @@ class ValidationPass:
         run = self._run
         for seed, view in self._views[level].items():
             numbers = [n for n, task in enumerate(self.tasks) if seed is None or task.sample.seed == seed]
-            with run.stage("pictures: rank"), one_library_thread():
+            with run.stage("images: rank"), one_library_thread():
                 for ranks in ways_back(
                     view,
                     [self.tasks[n] for n in numbers],
