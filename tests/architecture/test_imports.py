@@ -18,7 +18,6 @@ HEAVY = {
     "PIL",
     "filelock",
     "jinja2",
-    "matplotlib",
     "nltk",
     "numpy",
     "pandas",
