@@ -142,9 +142,8 @@ def _print_findings(findings: Sequence[CheckFinding], quiet: bool) -> None:
         if finding.severity == "note" and quiet:
             continue
         counted = finding.sentence.startswith(f"{finding.count:,} ")  # the sentence says how many
-        times = (
-            f" ({finding.count:,} times)" if finding.examples and finding.count > 1 and not counted else ""
-        )
+        several = finding.examples and finding.count > 1 and not counted
+        times = f" ({finding.count:,} times)" if several else ""
         named = finding.severity == "error" and finding.count == 1  # the sentence of an error names its first
         examples = f"; such as: {'; '.join(finding.examples)}" if finding.examples and not named else ""
         screen.say(f"{finding.severity}{times}: {' '.join(finding.sentence.split())}{examples}", err=True)

@@ -34,8 +34,8 @@ def demo(request: DemoRequest) -> None:
     screen.show(results, Output(quiet=quiet))
     screen.wrote(out / "report.html", quiet=quiet)
     if not quiet:
-        here = Path(sys.executable).with_name("xlingual")  # in an environment that is not active
-        program = "xlingual" if shutil.which("xlingual") or not here.exists() else os.path.relpath(here)
+        program = shutil.which("xlingual") and "xlingual"  # else the environment is not active
+        program = program or os.path.relpath(Path(sys.executable).with_name("xlingual"))
         screen.say(
             f"next: open {out / 'report.html'} in a browser; then check the demo's data, and in its place "
             f"a file of yours (columns id, text_en, text_de, image): {program} data check {out / 'scenes'}",

@@ -27,11 +27,10 @@ def nearest(request: NearestRequest) -> None:
     from xlingual.report.table import Table
     from xlingual.workflows.nearest import nearest as run
 
-    encoder = request.encoder
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
         near = run(
             read_manifest(request.data),
-            encoder,
+            request.encoder,
             request.text,
             language=request.language,
             k=request.k,

@@ -56,7 +56,5 @@ def taken_as_one(kinds: Mapping[str, Kind]) -> list[str]:
 
 
 def _were(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"{names[0]} was"
-    some = listed(names, 3)
-    return f"{some if len(names) > 3 else ' and '.join(some.rsplit(', ', 1))} were"
+    some = listed(names, 3).rsplit(", ", len(names) in (2, 3))
+    return f"{' and '.join(some)} {'was' if len(names) == 1 else 'were'}"

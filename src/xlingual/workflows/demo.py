@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from xlingual.data.manifest import Manifest
 from xlingual.demo_data.scenes import write_scenes
@@ -51,17 +52,9 @@ def run_demo(
         f"lsa-{most}=lsa:?pairs={most}&{fit}",
     ]
     encoders = text_encoders(specs, languages=test.languages, fit_texts=fit_texts_for(test))  # fitted once
-    found = backretrieval(
-        test,
-        text_encoders=encoders,
-        image_encoder="pixels",
-        threads=threads,
-        ranker=ranker,
-        progress=progress,
-    )
-    truth = crosslingual_retrieval(
-        test, text_encoders=encoders, threads=threads, ranker=ranker, progress=progress
-    )
+    run: dict[str, Any] = {"threads": threads, "ranker": ranker, "progress": progress}
+    found = backretrieval(test, encoders, image_encoder="pixels", **run)
+    truth = crosslingual_retrieval(test, encoders, **run)
     found.write(out / "backretrieval")
     truth.write(out / "crosslingual-retrieval")
     write_report([found, truth], out / "report.html", title="xlingual demo")

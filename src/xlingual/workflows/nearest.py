@@ -51,8 +51,7 @@ def nearest(
     Equal scores stand in the order of the data. `language` is that of the text; None: the data's first.
 
     Raises:
-        InputError: the encoder knows the vectors of the data's texts alone, the data lack the language, or
-            the text is empty.
+        InputError: the text is empty, the data lack its language, or the encoder knows their texts alone.
 
     """
     data, language = manifest, language or manifest.languages[0]
@@ -63,10 +62,7 @@ def nearest(
         )
     if not text.strip():
         raise InputError("the text is empty: write some words")
-    spec = parse(encoder, Known()) if isinstance(encoder, str) else None
-    while spec is not None and spec.base is not None:
-        spec = spec.base
-    if spec is not None and spec.scheme == "vectors":  # before their files are looked for
+    if isinstance(encoder, str) and parse(encoder, Known()).scheme == "vectors":  # before a file is missed
         raise InputError(_ALONE)
     made = text_encoders([encoder], languages=data.languages, fit_texts=fit_texts_for(data))
     ((name, model),) = made.items()

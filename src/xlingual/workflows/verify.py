@@ -41,11 +41,7 @@ RequestOf = Callable[[str], type[Asked]]  # the request of a command, by its nam
 
 MOST_SHOWN = 10  # differences
 _COMMAND = "the command that made it"
-_NO_RESULTS = (
-    "model",
-    "step",
-    "suite",
-)  # beside results in a folder: files that hold no numbers of their own
+_NO_RESULTS = ("model", "step", "suite")  # files beside results, without numbers of their own
 _DIGEST = re.compile(r"[0-9a-f]{32}")  # of data in memory, which stands in the place of their file
 _IN_MEMORY = (
     "it was made in Python, of data in memory; what `xlingual evaluate … --out DIR` writes can be made again"

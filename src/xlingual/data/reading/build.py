@@ -132,14 +132,8 @@ def _check_languages(table: SourceTable, column: str, language: Ints, languages:
 def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
     item_ids = _ids(table, columns)
     remedy = f"give each row its own id ({parameter('id_column')} names the column)"
-    unique = check_unique(
-        numbered_strings(item_ids)[0],
-        table.where(column=columns.id),
-        item_ids,
-        np.arange(table.n_rows),
-        remedy,
-        table.reading,
-    )
+    keys, where = numbered_strings(item_ids)[0], table.where(column=columns.id)
+    unique = check_unique(keys, where, item_ids, np.arange(table.n_rows), remedy, table.reading)
     cells = [text_cells(table, column.name) for column in columns.texts]
     row, number = np.nonzero(~np.stack([missing for _, missing in cells], axis=1))  # row by row
     if not len(row):
