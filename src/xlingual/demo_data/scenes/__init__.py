@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from xlingual.demo_data.draws import stream
-from xlingual.demo_data.folder import check_request, write_items
+from xlingual.demo_data.scenes.draws import stream
+from xlingual.demo_data.scenes.folder import check_request, write_items
 from xlingual.demo_data.scenes.image import paint
 from xlingual.demo_data.scenes.languages import GRAMMARS
 from xlingual.demo_data.scenes.mentions import all_mentions, choose_mentions

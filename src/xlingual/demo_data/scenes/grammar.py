@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from xlingual.demo_data.draws import Draws, chance, pick
+from xlingual.demo_data.scenes.draws import Draws, chance, pick
 from xlingual.demo_data.scenes.mentions import Mention, Mentions
 from xlingual.demo_data.scenes.scene import BACKGROUNDS, COLOURS, KINDS, PATTERNS, POSITIONS, SIZES
-from xlingual.demo_data.words import (
+from xlingual.demo_data.scenes.vocabulary import (
     Forms,
     Texts,
     WordTable,

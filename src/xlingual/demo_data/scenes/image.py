@@ -1,16 +1,19 @@
-"""A scene as an image."""
+"""A scene as an image: drawn large with Pillow, then scaled down; the same scene gives the same bytes."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from io import BytesIO
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
-from xlingual.demo_data.painting import OVERSAMPLING, Colour, mixed, png
 from xlingual.demo_data.scenes.scene import ObjectGroup, Scene
 from xlingual.demo_data.scenes.shapes import SHAPES
 
 Box = tuple[float, float, float, float]
+Colour = tuple[int, int, int]
+
+OVERSAMPLING = 3
 
 INKS: dict[str, Colour] = {
     "red": (218, 44, 46),
@@ -61,7 +64,15 @@ def paint(scene: Scene, size: int = 96) -> bytes:
     edge, width = canvas.width - 1, max(1, canvas.width // 48)
     # A frame in all images: their similarity then depends less on the objects.
     ImageDraw.Draw(canvas).rectangle((0, 0, edge, edge), outline=FRAME, width=width)
-    return png(canvas)
+    buffer = BytesIO()
+    canvas.reduce(OVERSAMPLING).save(buffer, format="PNG", compress_level=6)
+    return buffer.getvalue()
+
+
+def mixed(first: Colour, second: Colour, share: float) -> Colour:
+    """Return the colour between two, with `share` of the second."""
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
+    return red, green, blue
 
 
 def _region(position: str, scene: Scene) -> Box:

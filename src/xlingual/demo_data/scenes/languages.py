@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xlingual.demo_data.draws import Draws, chance, pick, shuffled
+from xlingual.demo_data.scenes.draws import Draws, chance, pick, shuffled
 from xlingual.demo_data.scenes.grammar import Fields, Grammar
 from xlingual.demo_data.scenes.mentions import Mention
-from xlingual.demo_data.words import Forms, spaced
+from xlingual.demo_data.scenes.vocabulary import Forms, spaced
 
 SAY_ONE = 0.4  # how often a single thing is counted in Japanese
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from xlingual.demo_data.draws import Draws, chance, pick, shuffled
+from xlingual.demo_data.scenes.draws import Draws, chance, pick, shuffled
 from xlingual.demo_data.scenes.scene import ObjectGroup, Scene
 
 # How likely a describer is to say each thing.

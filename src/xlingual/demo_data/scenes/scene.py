@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from xlingual.demo_data.draws import Draws, Item, chance, pick, weighted
-from xlingual.demo_data.words import Texts, read_toml
+from xlingual.demo_data.scenes.draws import Draws, Item, chance, pick, weighted
+from xlingual.demo_data.scenes.vocabulary import Texts, read_toml
 
 
 class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xlingual.demo_data.draws import Draws, pick, stream
-from xlingual.demo_data.folder import write_items
+from xlingual.demo_data.scenes.draws import Draws, pick, stream
+from xlingual.demo_data.scenes.folder import write_items
 from xlingual.demo_data.scenes.image import paint
 from xlingual.demo_data.scenes.languages import GRAMMARS
 from xlingual.demo_data.scenes.mentions import Mentions, choose_mentions

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from xlingual.demo_data.draws import stream
+from xlingual.demo_data.scenes.draws import stream
 from xlingual.demo_data.scenes.image import GROUNDS, paint
 from xlingual.demo_data.scenes.scene import (
     BACKGROUNDS,

@@ -154,7 +154,7 @@ def test_an_interrupted_run_leaves_no_manifest(tmp_path):
 
 def test_blocks_do_not_change_the_manifest(tmp_path, monkeypatch):
     whole = pq.read_table(write_scenes(tmp_path / "whole", n=7, languages=["en"], size=16))
-    monkeypatch.setattr("xlingual.demo_data.folder.BLOCK", 3)
+    monkeypatch.setattr("xlingual.demo_data.scenes.folder.BLOCK", 3)
     blocks = pq.read_table(write_scenes(tmp_path / "blocks", n=7, languages=["en"], size=16))
     assert blocks.equals(whole)
 

@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from xlingual.demo_data.draws import stream
 from xlingual.demo_data.scenes import LANGUAGES, scene_rows
+from xlingual.demo_data.scenes.draws import stream
 from xlingual.demo_data.scenes.languages import GRAMMARS
 from xlingual.demo_data.scenes.mentions import Mention, Mentions, choose_mentions
 from xlingual.demo_data.scenes.scene import (

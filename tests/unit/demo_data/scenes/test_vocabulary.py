@@ -3,7 +3,7 @@
 import pytest
 
 from xlingual.demo_data.scenes import grammar as scene_words
-from xlingual.demo_data.words import WordTable, capital, in_sound, joined, read_toml, spaced
+from xlingual.demo_data.scenes.vocabulary import WordTable, capital, in_sound, joined, read_toml, spaced
 
 FILES = [pytest.param(path, id=path.stem) for path in sorted(scene_words.WORDS.glob("*.toml"))]
 

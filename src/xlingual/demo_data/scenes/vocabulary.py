@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from xlingual.demo_data.draws import Draws, pick
+from xlingual.demo_data.scenes.draws import Draws, pick
 from xlingual.errors import InputError
 
 Contents = TypeVar("Contents")
