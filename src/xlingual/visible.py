@@ -75,15 +75,6 @@ def csv_text(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def from_csv_text(text: str) -> str:
-    """Return the text that `csv_text` was given, but for characters that it made visible.
-
-    >>> from_csv_text("'=1+1"), from_csv_text("'a"), from_csv_text("''=1")
-    ('=1+1', "'a", "'=1")
-    """
-    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
-
-
 def _escape(character: str) -> str:
     number = ord(character)
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from xlingual.visible import csv_text, from_csv_text, visible, visible_json, visible_line, without_commands
+from xlingual.visible import csv_text, visible, visible_json, visible_line, without_commands
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_a_line_is_one_line():
 @pytest.mark.parametrize(
     "text", ["=1+1", "+a", "-b", "@c", "'=1", "''-", "::error::", "＝1", "plain", "'quoted'", ""]
 )
-def test_a_spreadsheet_computes_nothing_and_the_text_comes_back(text):
+def test_a_spreadsheet_computes_nothing(text):
     guarded = csv_text(text)
     assert not guarded.startswith(("=", "+", "-", "@", "::", "＝"))
-    assert from_csv_text(guarded) == text
+    assert guarded in (text, f"'{text}")
     assert csv_text("\t=1") == r"\x09=1"

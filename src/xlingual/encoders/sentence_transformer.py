@@ -52,7 +52,6 @@ from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
 
 _SETTINGS = "config_sentence_transformers.json"
-_TASK = {"query": "query", "candidate": "document"}  # our roles → their tasks
 _DOCUMENT = ("document", "passage", "corpus")  # names of prompts; the first one that is not empty counts
 
 

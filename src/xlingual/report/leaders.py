@@ -70,11 +70,6 @@ class BoardRow(Summary, frozen=True, kw_only=True):
         return numbers.number(self.value, self.measure)
 
     @property
-    def interval_text(self) -> str:
-        """The interval, or ""."""
-        return numbers.interval(self.ci, self.measure)
-
-    @property
     def behind_text(self) -> str:
         """How far behind the leader, with its interval, or "–"."""
         if self.behind is None:

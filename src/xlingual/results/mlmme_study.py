@@ -146,10 +146,6 @@ class MlmmeStudy(FolderDocument, frozen=True, tag="xlingual/mlmme_study/1"):
     warnings: Warnings = field(default_factory=list)
     timings: Timings = field(default_factory=dict)
 
-    def of_kind(self, kind: str) -> list[StudyModel]:
-        """Return the models of a kind."""
-        return [model for model in self.models if model.kind == kind]
-
     def problem(self) -> str | None:
         """Return a problem where a table names an unknown model."""
         named = [self.chosen]

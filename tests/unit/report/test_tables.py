@@ -25,7 +25,7 @@ def test_order_standing_and_texts(made):
     assert [(row.rank, row.encoder, row.standing) for row in rows] == [
         (1, "top", "leader"), (2, "near", "level"), (3, "low", "behind"), (None, "none", "unknown"),
     ]  # fmt: skip
-    assert rows[0].value_text == "0.400" and rows[0].interval_text == "[0.370, 0.430]"
+    assert rows[0].value_text == "0.400"
     assert rows[0].normalized_text == "41 %"
     assert rows[1].behind_text == "0.010 [−0.010, 0.030]"
     assert (rows[3].rank, rows[3].value_text, rows[3].note) == (None, "–", "too few queries")

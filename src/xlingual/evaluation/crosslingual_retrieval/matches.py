@@ -24,34 +24,6 @@ from xlingual.ranking.listed import Lists
 from xlingual.records import TargetCounts
 
 
-def rank_matches(
-    manifest: Manifest,
-    vectors: TextSides | SystemLists,
-    samples: Sequence[Sample],
-    *,
-    ranker: Ranker,
-    tally: Tally,
-    repair: Banked | None = None,
-    progress: Progress | None = None,
-    measures: Sequence[RankMeasure] = (),
-) -> list[TargetCounts]:
-    """Return where every matching target of each source stands, for each sample of one language pair.
-
-    A `repair` of hubs takes one more pass. Lists of a search system must reach as far as `measures` look.
-    """
-    return matches_and_places(
-        manifest,
-        vectors,
-        samples,
-        ranker=ranker,
-        tally=tally,
-        repair=repair,
-        progress=progress,
-        measures=measures,
-        first=0,
-    )[0]
-
-
 def matches_and_places(
     manifest: Manifest,
     vectors: TextSides | SystemLists,
@@ -62,12 +34,14 @@ def matches_and_places(
     repair: Banked | None = None,
     progress: Progress | None = None,
     measures: Sequence[RankMeasure] = (),
-    first: int,
+    first: int = 0,
     neighbours: bool = False,
 ) -> tuple[list[TargetCounts], First | None]:
-    """Return the same, and who stands on the `first` places in the first sample; None for 0 places.
+    """Return where every matching target of each source stands, for each sample of one language pair.
 
-    With `neighbours` they are listed for each query, with their scores.
+    Also returned is who stands on the `first` places in the first sample; None for 0 places. With
+    `neighbours` they are listed for each query, with their scores. A `repair` of hubs takes one more pass.
+    Lists of a search system must reach as far as `measures` look.
     """
     if isinstance(vectors, SystemLists):
         found = [vectors.of(sample) for sample in samples]

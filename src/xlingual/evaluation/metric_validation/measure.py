@@ -20,7 +20,7 @@ from xlingual.embed import ImageIndex, TextVectors
 from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference
 from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
-from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
+from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, matches_and_places
 from xlingual.evaluation.distance_correlation import (
     KEPT_BYTES,
     Correlation,
@@ -257,7 +257,7 @@ def text_steps(
     samples = [*non_matching, *matching]
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         nearest_found = nearest_texts(vectors, non_matching, ranker=ranker, tally=tally, progress=progress)
-        ranked = rank_matches(manifest, vectors, matching, ranker=ranker, tally=tally)
+        ranked, _ = matches_and_places(manifest, vectors, matching, ranker=ranker, tally=tally)
         return nearest_found, [found.best() for found in ranked]
     union = TextUnion(vectors, samples)
     nearest = [NearestRequest(union, sample) for sample in non_matching]
