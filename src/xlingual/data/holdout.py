@@ -1,10 +1,11 @@
-"""Dividing a manifest into rows to train on and rows held out, which share no item, image or cluster."""
+"""Dividing a manifest into rows to train on and rows held out, which share no item, image or family."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
+from xlingual.data.families import families
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.streams import stream
@@ -13,7 +14,8 @@ from xlingual.streams import stream
 def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest, Manifest]:
     """Return (rest, held out): about a `share` of the items is held out, drawn with the seed.
 
-    Items that share an image or a cluster stay together. Raises InputError where a part would be empty.
+    Items that share an image or a cluster, or have near-equal texts, stay together. Raises InputError where a
+    part would be empty.
     """
     if not 0 < share < 1:
         raise InputError(
@@ -35,7 +37,7 @@ def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest,
 def dependent(manifest: Manifest) -> Ints:
     """Return a number for each row: equal where rows share an item, cluster or image, also through others.
 
-    Rows of one row of the table share it too.
+    Rows of one row of the table share it too, and so do rows with near-equal texts (`families`).
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -50,4 +52,4 @@ def dependent(manifest: Manifest) -> Ints:
     row, node = np.concatenate(rows), np.concatenate(nodes)
     links = coo_array((np.ones(len(row), dtype=np.int8), (row, node)), shape=(start, start))
     labels = connected_components(links, directed=False)[1][:n]
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return families(manifest.text, manifest.language, labels)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.columns import pick
+from xlingual.data.components import LARGEST, Links, components, without_chains
+from xlingual.data.families import text_links
 from xlingual.data.manifest import Manifest
-from xlingual.data.near_texts import SIMILAR, near_texts
+from xlingual.data.near_texts import SIMILAR
 from xlingual.embed import ImageIndex
 from xlingual.errors import parameter, warn
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors, one_library_thread
-from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ def near_duplicates(
     looked, among = (units, units) if join else compared_units(units)
     part = np.flatnonzero(np.isin(rows.language, languages) & np.isin(rows.unit, among))
     queries = None if join else part[np.isin(rows.unit[part], looked)]
-    links, threshold = [text_links(rows, part, queries)], None
+    shingles = None if queries is None else _SHINGLES
+    links, threshold = [text_links(rows.text, rows.language, part, queries, shingles)], None
     if images is not None:
         of_images, threshold = image_links(images, part, queries, ranker)
         links.append(of_images)
@@ -205,17 +206,6 @@ def declared_units(manifest: Manifest) -> Ints:
     ]
     first = np.concatenate([row[which] for _, row, which in columns])  # row of the same cluster, or item
     return components(n, Links(np.tile(np.arange(n), 2), first, np.zeros(2 * n)))
-
-
-def text_links(rows: TextUnits, own: Ints, queries: Ints | None = None) -> Links:
-    """Return the links between texts of the rows `own` that are near-equal, within each language."""
-    found, shingles = [], None if queries is None else _SHINGLES
-    for code in distinct_values(rows.language[own]).tolist():
-        spoken = own[rows.language[own] == code]
-        queried = None if queries is None else np.flatnonzero(np.isin(spoken, queries))
-        first, second, similarity = near_texts(pick(rows.text, spoken), queried, shingles=shingles)
-        found.append(Links(spoken[first], spoken[second], (1 - similarity) / (1 - SIMILAR)))
-    return Links.joined(found)
 
 
 def image_links(

@@ -128,6 +128,9 @@ class Pivot(FolderDocument, frozen=True, tag="xlingual/align/1"):
     warnings: Warnings = field(default_factory=list)
     timings: Timings = field(default_factory=dict)
     n_texts: Annotated[Count, about("Texts that were encoded.")] = 0
+    near_duplicates: Annotated[
+        Count, about("Items with near-equal texts or images in others; each family stands in one part.")
+    ] = 0
 
     @property
     def main(self) -> PivotChange | None:

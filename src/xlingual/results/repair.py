@@ -175,6 +175,9 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
     warnings: Warnings = field(default_factory=list)
     timings: Timings = field(default_factory=dict)
     n_texts: Annotated[Count, about("Texts that were encoded.")] = 0
+    near_duplicates: Annotated[
+        Count, about("Clusters with near-equal texts in another; each family is one cluster, in one part.")
+    ] = 0
 
     def problem(self) -> str | None:
         """Return the first inconsistency between fields; None where there is none."""

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
@@ -57,14 +58,14 @@ def write_samples(
         usable = usable_rows(manifest, list(dict.fromkeys(language for pair in pairs for language in pair)))
     tasks, _ = make_tasks(manifest, options, matching=matching, usable=usable)
     several, found = len({task.sample.seed for task in tasks}) > 1, []
+    family = dependent(manifest)
     names = [folder_of(task.source, task.target, task.sample.seed, several) for task in tasks]
     with _written(out, names, force) as begun:
         for task, name in zip(tasks, names, strict=True):
             sample = task.sample
             queries = _texts(manifest, sample.source)
-            clusters = zip(manifest.item[sample.source], manifest.cluster[sample.source], strict=True)
-            for query, (item, cluster) in zip(queries, clusters, strict=True):
-                query["cluster"] = f"cluster {cluster}" if cluster >= 0 else f"item {item}"
+            for query, code in zip(queries, family[sample.source].tolist(), strict=True):
+                query["cluster"] = f"family {code}"
             _write(
                 begun / name,
                 queries,

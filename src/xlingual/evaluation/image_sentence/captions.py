@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.components import Links, components
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.rankings import IMAGE
 from xlingual.ragged import members
-from xlingual.stats.components import Links, components
 
 
 def both_ways(language: str) -> tuple[Subject, Subject]:

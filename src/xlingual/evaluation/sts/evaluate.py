@@ -13,6 +13,7 @@ import numpy as np
 from xlingual import encoders
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import from_numpy, from_strings
+from xlingual.data.components import Links, components
 from xlingual.data.languages import tag_problem
 from xlingual.data.samples import MOST_SEED
 from xlingual.data.sentence_pairs import SentencePairs, read_sentence_pairs
@@ -31,7 +32,6 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import StsRequest
 from xlingual.results import Results
 from xlingual.results.views import AgreementAgainst, StsViews
-from xlingual.stats.components import Links, components
 from xlingual.stats.corrections import holm
 from xlingual.stats.weighted import Ordered, pearson, spearman, weights
 from xlingual.store import StoreLike, open_store

@@ -23,8 +23,23 @@ def findings(found: Pivot) -> list[str]:
     """Return the verdict, what changes for which pairs, what it costs within languages, and its pairs."""
     if found.outcome == UNCHANGED:
         return [_unchanged(found), _pairs(found)]
-    sentences = [_verdict(found), _by_pair(found), _pool(found), _within(found), _curve(found), _pairs(found)]
+    sentences = [
+        _verdict(found),
+        _by_pair(found),
+        _pool(found),
+        _within(found),
+        _curve(found),
+        _pairs(found),
+        _families(found),
+    ]
     return [sentence for sentence in sentences if sentence]
+
+
+def _families(found: Pivot) -> str:
+    if not found.near_duplicates:
+        return ""
+    alike = f"{found.near_duplicates:,} items have near-equal texts or images in others"
+    return f"{alike}: each such family stands in one part."
 
 
 def label(change: PivotChange) -> str:

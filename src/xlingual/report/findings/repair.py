@@ -26,8 +26,16 @@ def findings(found: Repair) -> list[str]:
         *_one_language(found.pairs),
         _monolingual(found),
         _harmless(found),
+        _families(found),
     ]
     return [sentence for sentence in sentences if sentence]
+
+
+def _families(found: Repair) -> str:
+    if not found.near_duplicates:
+        return ""
+    alike = f"{found.near_duplicates:,} clusters have near-equal texts in others"
+    return f"{alike}: each such family is one cluster and stands in one part."
 
 
 def label(change: Change, *, alone: bool = False) -> str:

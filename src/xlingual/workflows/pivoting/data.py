@@ -9,12 +9,15 @@ import numpy as np
 
 from xlingual.align.nodes import Nodes
 from xlingual.arrays import Ints, Vectors
+from xlingual.data.components import components, without_chains
+from xlingual.data.families import joined_units
 from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.clusters import joined
-from xlingual.embed import embed_images, embed_roles
+from xlingual.embed import ImageIndex, embed_images, embed_roles
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter, warn
+from xlingual.evaluation.near_duplicates import declared_units, image_links
 from xlingual.evaluation.pair_run import usable_rows
 from xlingual.evaluation.run import Storing
 from xlingual.streams import stream
@@ -24,25 +27,35 @@ FEWEST = 30  # items of a language
 
 @dataclass(frozen=True)
 class Parts:
-    """The rows with a text and an image: to fit on, and held out. They share no item, image or text."""
+    """The rows with a text and an image: to fit on, and held out. They share no item, image or family."""
 
     fit: Ints
     held_out: Ints
     group: Ints  # [rows of the manifest]: rows that are never divided have the same
+    near_duplicates: int = 0  # items with near-equal texts or images in others
 
 
-def parts_of(data: Manifest, rows: Ints, share: float, seed: int, most: int) -> Parts:
-    """Return the parts; of the one to fit on at most `most` items of each language are drawn."""
+def parts_of(
+    data: Manifest, rows: Ints, share: float, seed: int, most: int, images: ImageIndex | None = None
+) -> Parts:
+    """Divide rows; of those to fit on at most `most` items of each language are drawn.
+
+    With `images`, rows with near-equal images are never divided.
+    """
     group = dependent(data)
     group = joined(
         group, [(code, text.strip()) for code, text in zip(data.language.tolist(), data.text, strict=True)]
     )[group]
+    if images is not None:
+        links = image_links(images, rows)[0].between(group)
+        group = components(len(group), without_chains(len(group), links)[0])[group]
     names, place = np.unique(group[rows], return_inverse=True)
     order = stream(seed, "pivot parts").permutation(len(names))
     held = np.isin(place, order[: round(share * len(names))])
     fit = rows[~held]
     drawn = [_drawn(data, fit[data.language[fit] == code], most, seed) for code in range(len(data.languages))]
-    return Parts(np.sort(np.concatenate(drawn)), rows[held], group)
+    n_near = joined_units(declared_units(data)[rows], np.unique(group[rows], return_inverse=True)[1])
+    return Parts(np.sort(np.concatenate(drawn)), rows[held], group, n_near)
 
 
 def _drawn(data: Manifest, rows: Ints, most: int, seed: int) -> Ints:
@@ -113,8 +126,9 @@ class Embedded:
         image: tuple[str, Encoder],
         parts: Parts,
         storing: Storing,
+        seen: ImageIndex | None = None,
     ) -> Embedded:
-        """Embed all rows of both parts, each text and image once."""
+        """Embed all rows of both parts, each text and image once; images not if they were `seen` before."""
         rows = np.sort(np.concatenate([parts.fit, parts.held_out]))
         texts = [np.ones((len(rows), 1), dtype=np.float32)]  # where texts do not matter
         if text is not None:
@@ -122,7 +136,7 @@ class Embedded:
             texts = [np.asarray(sides.candidates.vectors)]
             if text[1].by_role:
                 texts.append(np.asarray(sides.queries.vectors))
-        images = embed_images(data, *image, rows, shown=False, **storing)
+        images = seen or embed_images(data, *image, rows, shown=False, **storing)
         code = images.code[rows]
         vectors = np.asarray(images.pool.vectors.raw[images.pool.vectors.rows[images.pool.code]])
         _, item = np.unique(joined(data.item[rows], code.tolist())[data.item[rows]], return_inverse=True)

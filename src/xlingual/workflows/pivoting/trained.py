@@ -18,7 +18,7 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.embed import batch_identity, fit_texts_for, refuse_fitted_rows
+from xlingual.embed import batch_identity, embed_images, fit_texts_for, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
@@ -154,12 +154,14 @@ def train_pivot(
         if judged_by is not None:
             refuse_as_judge(judged_by, images)
         rows = rows_to_use(data, languages, images, skip_broken)
-        parts = parts_of(data, rows, held_out, seed, most)
+        with clock.stage("images: encode"):
+            index = embed_images(data, image_name, images, rows, shown=False, **storing)
+        parts = parts_of(data, rows, held_out, seed, most, index)
         tags = [tag for code, tag in enumerate(data.languages) if (data.language[rows] == code).any()]
         name, encoder = one_encoder(text_encoder, tags, fit_texts_for(data))
         with clock.stage("encode"):
             refuse_fitted_rows({name: encoder}, data.texts(parts.held_out), **storing)
-            embedded = Embedded.of(data, (name, encoder), (image_name, images), parts, storing)
+            embedded = Embedded.of(data, (name, encoder), (image_name, images), parts, storing, index)
             identity, seen_by = (batch_identity(one, store=storing["store"]) for one in (encoder, images))
         nodes = embedded.nodes(parts.fit)
         options = Options(
@@ -217,6 +219,7 @@ def train_pivot(
         warnings=list(messages),
         timings=clock.seconds,
         n_texts=len(embedded.rows),
+        near_duplicates=parts.near_duplicates,
     )
     base = {"name": name, "identity": identity, "dim": nodes.dim, "languages": tags}
     about = {

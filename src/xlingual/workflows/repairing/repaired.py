@@ -14,6 +14,7 @@ import numpy as np
 from xlingual.align.search import CORRECTIONS, Judged, Search, Step, search, steps
 from xlingual.arrays import Vectors
 from xlingual.comparison.compare import compare
+from xlingual.data.families import with_families
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool
@@ -228,7 +229,7 @@ def repair_encoder(
     storing: Storing = {"store": open_store(store), "progress": progress}
     with collected_warnings() as messages:
         pivoting = None if pivot is None else PivotOf.of(pivot, data, image_encoder, storing)
-        pool = mix_pool(data, seed=seed) if isinstance(data, Manifest) else data
+        pool, n_near = with_families(mix_pool(data, seed=seed) if isinstance(data, Manifest) else data)
         parts = three_parts(pool, shares, seed, split_by)
         if criterion == CROSSLINGUAL:
             refuse_without_other(parts)
@@ -289,6 +290,7 @@ def repair_encoder(
         model=None if map is None else MODEL,
         parts=divided.name,
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
+        near_duplicates=n_near,
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
     seen = digests_of([*texts[0], *texts[1]])
