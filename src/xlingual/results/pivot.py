@@ -88,7 +88,7 @@ class PivotPoint(Struct, frozen=True):
     fall: Annotated[Number, about("How far the mean log rank of held-out image pairs falls by the map.")]
 
 
-class Pivot(FolderDocument, frozen=True, tag="xlingual/align/1"):
+class Pivot(FolderDocument, frozen=True, tag="xlingual/pivot/1"):
     """Which map of an encoder's vectors images alone found, and what it changes."""
 
     made_by = "xlingual train pivot … --out DIR"
