@@ -46,7 +46,7 @@ ENCODERS = {"projection": Projection, "chargram": lambda: "chargram:"}
 
 def read_articles(folder: Path, articles: int | None, work: Path) -> MultilingualPool:
     """Return the pool of the first articles in the seven languages whose numbers pages quote."""
-    for path in (folder / "xquad_r" / f"{tag}.json" for tag in ("ar", "de", "en", "es", "ru", "vi", "zh")):
+    for path in (folder / "xquad_r" / f"{tag}.json" for tag in ("ar", "de", "en", "es", "hi", "vi", "zh")):
         content = json.loads(path.read_text(encoding="utf-8"))
         content["data"] = content["data"][:articles]
         (work / path.name).write_text(json.dumps(content), encoding="utf-8")
