@@ -44,6 +44,19 @@ def test_a_repair_proves_no_gain_from_leakage(tmp_path, seed):
     assert repaired.found.near_duplicates == np.sum(np.bincount(family)[family] > 1)
 
 
+def test_a_repair_keeps_items_with_one_image_in_one_part(tmp_path):
+    path, family = catalogue(tmp_path, 0)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rng = np.random.default_rng(0)
+    for row in rows:
+        own = int(family[int(row["item"][1:])])
+        row |= {"image": f"{own}.png", "text": " ".join(rng.choice(WORDS, 12))}
+    data = Manifest.read(write_lines(path, rows))
+    repaired = repair_encoder(data, f"vectors:{tmp_path}/texts.npy", store=None)
+    assert repaired.found.outcome != "better"
+    assert repaired.found.near_duplicates == np.sum(np.bincount(family)[family] > 1)
+
+
 def test_held_out_rows_of_a_training_share_no_family(tmp_path):
     from xlingual.data.holdout import hold_out
 

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
+from xlingual.data.families import joined_units, with_families
+from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.folder import pool_files
+from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import PoolRows
 from xlingual.data.pools.splitting import TEST, TRAIN, NoQuestionError, split_pool
@@ -27,6 +30,7 @@ from xlingual.evaluation.multilingual_pool.language_bias import (
 )
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts, one_pass
 from xlingual.evaluation.multilingual_pool.relevant_ranks import own_and_other, relevant_ranks
+from xlingual.evaluation.near_duplicates import declared_units
 from xlingual.evaluation.similarities import COSINE
 from xlingual.files import atomic_file, make_folder, refuse_loss
 from xlingual.measures import average_precision
@@ -44,6 +48,18 @@ POOL, CROSSLINGUAL = "pool", "crosslingual"  # what a repair is chosen by
 PARTS = ("fit", "choose", "test")
 POOL_FOLDER, ROWS = "pool", "parts.parquet"  # below the folder of a repair
 _FEWEST_PAIRS = 20
+
+
+def pool_of_families(data: Manifest | MultilingualPool, seed: int) -> tuple[MultilingualPool, int]:
+    """Return the pool of the data, whose clusters are families, and how many clusters were joined.
+
+    Items of a manifest that share an image are one family too.
+    """
+    if isinstance(data, MultilingualPool):
+        return with_families(data)
+    family = dependent(data)
+    pool = mix_pool(replace(data, cluster=family), seed=seed)
+    return pool, joined_units(declared_units(data), family)
 
 
 def three_parts(
@@ -78,7 +94,7 @@ def _too_few(pool: PoolRows, what: str, clusters: int) -> InputError:
     found = f"{clusters} cluster{'' if clusters == 1 else 's'} of questions" if clusters else "no question"
     return InputError(
         f"{pool.source}: {what} has {found}, and choosing and testing need {FEWEST_CLUSTERS} clusters each. "
-        f"There are {len(np.unique(pool.questions.cluster))} in all, and those with equal texts stay "
+        f"There are {len(np.unique(pool.questions.cluster))} in all, and those with near-equal texts stay "
         f"together: give more data, or other {parameter('shares')}"
     )
 

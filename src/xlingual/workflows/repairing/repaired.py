@@ -14,9 +14,7 @@ import numpy as np
 from xlingual.align.search import CORRECTIONS, Judged, Search, Step, search, steps
 from xlingual.arrays import Vectors
 from xlingual.comparison.compare import compare
-from xlingual.data.families import with_families
 from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
@@ -69,6 +67,7 @@ from xlingual.workflows.repairing.parts import (
     WholeVectors,
     digests_of,
     has_translations,
+    pool_of_families,
     refuse_without_other,
     size_of,
     texts_of,
@@ -229,7 +228,7 @@ def repair_encoder(
     storing: Storing = {"store": open_store(store), "progress": progress}
     with collected_warnings() as messages:
         pivoting = None if pivot is None else PivotOf.of(pivot, data, image_encoder, storing)
-        pool, n_near = with_families(mix_pool(data, seed=seed) if isinstance(data, Manifest) else data)
+        pool, n_near = pool_of_families(data, seed)
         parts = three_parts(pool, shares, seed, split_by)
         if criterion == CROSSLINGUAL:
             refuse_without_other(parts)
