@@ -102,6 +102,26 @@ def test_divided_by_clusters(folder):
         data.take(np.array([0])).divided(0.5, 0)
 
 
+def test_near_equal_questions_are_held_out_together(tmp_path):
+    names = ["red", "blue"]
+    texts = {i: f"where does paragraph number {chr(97 + i) * 9} begin and who wrote it" for i in range(6)}
+    questions = [
+        {**question(f"{i}{name}", "en", f"{i}{name}", cluster=2 * i + place), "text": f"{texts[i]} {name}"}
+        for i in range(6)
+        for place, name in enumerate(names)
+    ]
+    candidates = [
+        candidate(f"{row['key']} {tag}", tag, row["key"], cluster=row["cluster"])
+        for row in questions
+        for tag in ("en", "de")
+    ]
+    data = read_parallel(written(tmp_path, questions, candidates))
+    for seed in range(8):
+        train, held = data.divided(0.3, seed)
+        assert not {own[0] for own in train.ids} & {own[0] for own in held.ids}
+        assert len(held) == 4
+
+
 TABLE = [
     {"id": "1", "question_en": "Who?", "answer_en": "Ann.", "context_en": "Ann. Bob.", "question_de": "Wer?",
      "answer_de": "Anna.", "cluster": "p", "split": "train"},

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.families import families
 from xlingual.errors import InputError
 from xlingual.records import Texts
 from xlingual.streams import stream
@@ -79,9 +80,19 @@ class ParallelQuestions:
     def divided(self, held_out: float, seed: int) -> tuple[ParallelQuestions, ParallelQuestions]:
         """Return the questions to train on and those held out: a share of the clusters, drawn with the seed.
 
-        At least one cluster is held out and one is left; InputError where there are not two.
+        Clusters with near-equal texts are one (`families`). At least one is held out and one is left;
+        InputError where there are not two.
         """
-        clusters = np.unique(self.cluster)
+        question, column = np.nonzero(self.asked >= 0)
+        rows = self.asked[question, column].tolist()
+        codes = [self.languages.index(tag) for tag in self.answers.language]
+        family = families(
+            [*(self.questions.text[row] for row in rows), *self.answers.text],
+            np.concatenate([column, np.array(codes, dtype=np.int64)]),
+            np.concatenate([self.cluster[question], self.answer_cluster]),
+        )
+        cluster = family[np.searchsorted(question, np.arange(len(self)))]
+        clusters = np.unique(cluster)
         if len(clusters) < 2:
             what = "the one question is" if len(self) == 1 else f"all {len(self)} questions are"
             raise InputError(
@@ -89,7 +100,7 @@ class ParallelQuestions:
                 "train without validation"
             )
         count = min(max(1, round(held_out * len(clusters))), len(clusters) - 1)
-        chosen = np.isin(self.cluster, stream(seed, "held out").permutation(clusters)[:count])
+        chosen = np.isin(cluster, stream(seed, "held out").permutation(clusters)[:count])
         return self.take(np.flatnonzero(~chosen)), self.take(np.flatnonzero(chosen))
 
     def __repr__(self) -> str:
