@@ -8,7 +8,6 @@ nearest links only (`components.without_chains`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import pick
 from xlingual.data.components import Links, components, without_chains
 from xlingual.data.near_texts import SIMILAR, near_texts
-from xlingual.data.pools.pool import MultilingualPool
 
 
 def text_links(
@@ -54,13 +52,3 @@ def joined_units(unit: Ints, family: Ints) -> int:
     of_unit = family[np.unique(unit, return_index=True)[1]]
     sizes = np.bincount(of_unit)
     return int(sizes[sizes > 1].sum())
-
-
-def with_families(pool: MultilingualPool) -> tuple[MultilingualPool, int]:
-    """Make each family one cluster of the pool; return the pool, and how many clusters were joined."""
-    q, c = pool.questions, pool.candidates
-    unit = np.concatenate([q.cluster, c.cluster])
-    family = families([*q.text, *c.text], np.concatenate([q.language, c.language]), unit)
-    questions = replace(q, cluster=family[: len(q)])
-    joined = replace(pool, questions=questions, candidates=replace(c, cluster=family[len(q) :]))
-    return joined, joined_units(unit, family)

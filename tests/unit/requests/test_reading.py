@@ -51,7 +51,7 @@ def test_texts_of_the_command_line_are_read_in_files_too():
             "text-encoder": ["a"],
             "image-encoder": "i",
             "memory": "8GiB",
-            "pair": "en-de,de-en",
+            "pairs": "en-de,de-en",
         },
     )
     assert found.ranking.memory == 8 << 30 and found.sampling.pairs == ("en-de", "de-en")

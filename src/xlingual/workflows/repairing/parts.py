@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.data.families import joined_units, with_families
+from xlingual.data.families import families, joined_units
 from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
@@ -55,11 +55,15 @@ def pool_of_families(data: Manifest | MultilingualPool, seed: int) -> tuple[Mult
 
     Items of a manifest that share an image are one family too.
     """
-    if isinstance(data, MultilingualPool):
-        return with_families(data)
-    family = dependent(data)
-    pool = mix_pool(replace(data, cluster=family), seed=seed)
-    return pool, joined_units(declared_units(data), family)
+    if isinstance(data, Manifest):
+        family = dependent(data)
+        pool = mix_pool(replace(data, cluster=family), seed=seed)
+        return pool, joined_units(declared_units(data), family)
+    q, c = data.questions, data.candidates
+    unit = np.concatenate([q.cluster, c.cluster])
+    family = families([*q.text, *c.text], np.concatenate([q.language, c.language]), unit)
+    sides = replace(q, cluster=family[: len(q)]), replace(c, cluster=family[len(q) :])
+    return replace(data, questions=sides[0], candidates=sides[1]), joined_units(unit, family)
 
 
 def three_parts(
