@@ -70,8 +70,8 @@ def gate(
     """
     settings = (margin, history, measure, task, pairs, per_pair, by, alpha, seed, replicates)
     gates: list[Gate] = []
-    for one in (candidate, *then):
-        gates.append(_gate(one, baseline, *settings))
+    for system in (candidate, *then):
+        gates.append(_gate(system, baseline, *settings))
         if gates[-1].outcome != PASS:
             break
     if not then:
