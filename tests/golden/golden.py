@@ -10,7 +10,8 @@
 - `fitted`: what follows from maps of float32 vectors by decompositions, whose last bits differ between
   processors and BLAS libraries, so that near ranks can change places: 2e-3, names and counts left out.
 - `trained`: losses and scores of short trainings in float32: 2 % relative, or 0.02.
-- `logged`: counts and names of these two, compared under `--strict` only.
+- `logged`: counts and names of these two, and maps without a penalty, which fewer rows than dimensions do
+  not determine; compared under `--strict` only.
 
 `--strict` compares all as `exact` or `float`: for the same machine, before and after a change.
 
@@ -71,7 +72,7 @@ def values_of(case: Case, bench: Bench) -> Values:
         whole = not isinstance(value, float) or (value.is_integer() and abs(value) < 2**53)
         tolerance = "exact" if whole and not _fractional(row.field) else "float"
         if case.tolerance != "exact":
-            tolerance = "logged" if tolerance == "exact" else case.tolerance
+            tolerance = "logged" if tolerance == "exact" or row.view.endswith("penalty=0") else case.tolerance
         values[key] = value, tolerance
     return values
 
