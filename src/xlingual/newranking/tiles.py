@@ -1,0 +1,171 @@
+"""Tiles of scores, and the watchers that look at them.
+
+A pass computes every tile of a similarity once and shows it to all its watchers. A tile is about 2 MiB of
+scores, some queries by some candidates, so that it stays in the processor's cache meanwhile. Scores are
+float32 on a device and only exclude; keys are exact, on the host, and decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+
+from xlingual.arrays import Ints
+
+if TYPE_CHECKING:
+    from xlingual.newranking.similarity import Similarity
+
+CHUNK = 8  # scores of a row that share one maximum
+DENSE = 32  # one float64 product decides a tile with more than one open pair in so many
+TILE_BYTES = 1 << 21
+
+Array: TypeAlias = Any  # an array of numpy or torch
+
+
+class Device:
+    """The arrays of one library: numpy, or torch on a device such as cpu or cuda:0.
+
+    `xp` is the module. Functions that both modules have under one name are called through it: amax, amin,
+    where, concatenate, full_like. The methods cover the places where the two differ.
+    """
+
+    def __init__(self, name: str = "numpy", tile_bytes: int = TILE_BYTES) -> None:
+        self.name, self.tile_bytes, self.xp = name, tile_bytes, np
+        if name != "numpy":
+            import torch
+
+            self.xp = torch
+
+    @property
+    def is_numpy(self) -> bool:
+        """Whether arrays are those of numpy, on the host."""
+        return self.xp is np
+
+    def put(self, array: np.ndarray) -> Array:
+        """Move an array of numpy to the device."""
+        return array if self.is_numpy else self.xp.from_numpy(np.ascontiguousarray(array)).to(self.name)
+
+    def host(self, array: Array) -> np.ndarray:
+        """Move an array to numpy."""
+        moved: np.ndarray = array if self.is_numpy else array.cpu().numpy()
+        return moved
+
+    def places(self, mask: Array) -> tuple[Ints, Ints]:
+        """List the true places of a mask [a, b]; numpy's two-dimensional search is slower."""
+        flat = np.flatnonzero(mask) if self.is_numpy else self.host(self.xp.where(mask.reshape(-1))[0])
+        rows, columns = np.divmod(flat, mask.shape[1])
+        return rows, columns
+
+    def floats(self, mask: Array) -> Array:
+        """Turn a mask into float32 zeros and ones."""
+        return mask.astype(np.float32) if self.is_numpy else mask.float()
+
+    def largest(self, scores: Array, k: int) -> Array:
+        """Select the k largest scores of each row [a, k], in no order."""
+        if k == 1:
+            return self.xp.amax(scores, 1)[:, None]
+        return np.partition(scores, -k, axis=1)[:, -k:] if self.is_numpy else scores.topk(k, dim=1).values
+
+
+@dataclass(eq=False)
+class Tile:
+    """Scores of some queries and candidates.
+
+    `band` says how far scores decide: pairs whose scores differ by more have the order of their exact keys.
+    """
+
+    rows: slice  # of the queries
+    columns: slice  # of the candidates
+    band: float
+    device: Device
+    screen: Callable[[], Array]
+    exact: Callable[[], np.ndarray]
+    pair_keys: Callable[[Ints, Ints], Ints]  # exact keys [p] of (queries [p], candidates [p])
+    expects_ties: bool = False  # whether tiles before it needed their keys
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of queries and candidates."""
+        return self.rows.stop - self.rows.start, self.columns.stop - self.columns.start
+
+    @cached_property
+    def scores(self) -> Array:
+        """Screened scores, float32 [a, b] on the device; the next tile takes their memory."""
+        return self.screen()
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        """The exact keys of all pairs, whole numbers [a, b] in float64 or int64, on the host."""
+        return self.exact()
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether all keys are, or are expected to be, needed."""
+        return self.expects_ties or "keys" in self.__dict__
+
+    def is_dense(self, n_open: int) -> bool:
+        """Decide whether so many open pairs are cheaper to decide by all keys."""
+        return n_open * DENSE > self.shape[0] * self.shape[1]
+
+    @cached_property
+    def chunks(self) -> tuple[Array, Array]:
+        """The scores as [a, CHUNK, w], and the maxima [a, w] of chunks: column j is in chunk j mod w."""
+        return chunks_of(self.scores, self.device)
+
+    @cached_property
+    def turned(self) -> Tile:
+        """The tile with queries and candidates exchanged."""
+        pair_keys = self.pair_keys  # alone, so that who keeps it does not keep the scores
+        return Tile(
+            self.columns,
+            self.rows,
+            self.band,
+            self.device,
+            lambda: self.scores.T,
+            lambda: self.keys.T,
+            lambda queries, candidates: pair_keys(candidates, queries),
+            self.expects_ties,
+        )
+
+
+def chunks_of(scores: Array, device: Device) -> tuple[Array, Array]:
+    """Arrange scores [a, b] as [a, CHUNK, w], and take the maxima [a, w]: column j is in chunk j mod w.
+
+    The maxima are the gate that saves most scores from being compared. −inf fills the last columns.
+    """
+    height, width = scores.shape
+    missing, xp = -width % CHUNK, device.xp
+    if missing:
+        scores = xp.concatenate((scores, *[xp.full_like(scores[:, :1], -np.inf)] * missing), 1)
+    chunks = scores.reshape(height, CHUNK, -1)
+    return chunks, xp.amax(chunks, 1)
+
+
+class Part(Protocol):
+    """What a watcher learns of one block of queries."""
+
+    def see(self, tile: Tile) -> None:
+        """Look at a tile, whose scores are gone afterwards."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Give what was learnt, after the last tile; it may travel, and be stored."""
+
+
+class Watcher(Protocol):
+    """A question to a pass over all pairs, answered block by block of queries."""
+
+    def part(self, rows: slice) -> Part:
+        """Begin a block of queries."""
+
+    def take(self, rows: slice, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take in the arrays of a block; each block comes once, in any order."""
+
+    def finish(self, similarity: Similarity) -> None:
+        """Complete the answer, when all blocks were taken in."""
+
+    def identity(self) -> bytes:
+        """Identify the question: equal bytes mean equal arrays of a block of the same vectors."""
