@@ -34,7 +34,8 @@ class Device:
     """
 
     def __init__(self, name: str = "numpy", tile_bytes: int = TILE_BYTES) -> None:
-        self.name, self.tile_bytes, self.xp = name, tile_bytes, np
+        self.name, self.tile_bytes = name, tile_bytes
+        self.xp: Any = np
         if name != "numpy":
             import torch
 
@@ -60,9 +61,20 @@ class Device:
         rows, columns = np.divmod(flat, mask.shape[1])
         return rows, columns
 
-    def floats(self, mask: Array) -> Array:
-        """Turn a mask into float32 zeros and ones."""
-        return mask.astype(np.float32) if self.is_numpy else mask.float()
+    def floats(self, mask: Array, like: Array) -> Array:
+        """Turn a mask into zeros and ones of the type of another array."""
+        return mask.astype(like.dtype) if self.is_numpy else mask.to(like.dtype)
+
+    def count(self, mask: Array) -> Ints:
+        """Count the true places of each row of a mask, int64 [a]."""
+        if not self.is_numpy:
+            sums: Ints = self.host(mask.sum(1))
+            return sums
+        words = mask.shape[1] // 8 * 8  # eight at a time
+        mask = np.ascontiguousarray(mask)
+        by_word: Ints = np.bitwise_count(mask[:, :words].view(np.uint64)).sum(axis=1, dtype=np.int64)
+        by_word += mask[:, words:].sum(axis=1, dtype=np.int64)
+        return by_word
 
     def largest(self, scores: Array, k: int) -> Array:
         """Select the k largest scores of each row [a, k], in no order."""
@@ -112,6 +124,11 @@ class Tile:
         return n_open * DENSE > self.shape[0] * self.shape[1]
 
     @cached_property
+    def peaks(self) -> Array:
+        """The highest score of each row [a]."""
+        return self.device.xp.amax(self.scores, 1)
+
+    @cached_property
     def chunks(self) -> tuple[Array, Array]:
         """The scores as [a, CHUNK, w], and the maxima [a, w] of chunks: column j is in chunk j mod w."""
         return chunks_of(self.scores, self.device)
@@ -143,6 +160,25 @@ def chunks_of(scores: Array, device: Device) -> tuple[Array, Array]:
         scores = xp.concatenate((scores, *[xp.full_like(scores[:, :1], -np.inf)] * missing), 1)
     chunks = scores.reshape(height, CHUNK, -1)
     return chunks, xp.amax(chunks, 1)
+
+
+def reaching(
+    chunks: tuple[Array, Array], floor: np.ndarray, n_columns: int, device: Device, most: int
+) -> tuple[Ints, Ints, np.ndarray] | None:
+    """Find the scores that reach the floor of their row [a], as parallel arrays (row, column, score).
+
+    None where over `most` chunks have such a score.
+    """
+    (values, maxima), limit = chunks, device.put(floor)[:, None]
+    row, chunk = device.places(maxima >= limit)
+    if len(row) > most:
+        return None
+    values = values[device.put(row), :, device.put(chunk)]
+    mask = values >= limit[device.put(row)]
+    hit, place = device.places(mask)
+    row, column, score = row[hit], place * maxima.shape[1] + chunk[hit], device.host(values[mask])
+    inside = column < n_columns
+    return row[inside], column[inside], score[inside]
 
 
 class Part(Protocol):

@@ -1,0 +1,248 @@
+"""For each pair of a query and a candidate: how many candidates score above it, and how many tie with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.newranking.similarity import UNIT, Similarity
+from xlingual.newranking.tiles import Array, Device, Tile, reaching
+from xlingual.ragged import spans
+from xlingual.records import digest
+
+_PIECE = 1 << 19  # scores compared at a time
+_FEW = 64  # single scores are looked up where there is at most one in so many
+_EXACT = 1 << 24  # float32 sums of whole numbers below are exact
+
+
+class Counts:
+    """Counts, for pairs (query, candidate), the candidates above the pair and those tied with it.
+
+    `keys` [p] are the exact keys of the pairs; a pair ties with itself. `groups` divides the candidates: a
+    code for each [m], or membership [m, G], since groups may overlap as the samples of seeds do. `weights`
+    [m] says how often each candidate counts. `within` [p] names the only group in which each pair is counted.
+
+    With `columns` the queries of the pairs are the candidates of the similarity, and are ranked against its
+    queries; groups and weights are of these.
+
+    `above` and `tied` are int64, [p, G] with groups and without `within`, else [p].
+    """
+
+    def __init__(
+        self,
+        query: Ints,
+        candidate: Ints,
+        keys: Ints,
+        *,
+        groups: np.ndarray | None = None,
+        weights: Ints | None = None,
+        within: Ints | None = None,
+        columns: bool = False,
+    ) -> None:
+        self.key, self.columns, self.is_flat = keys, columns, groups is None or within is not None
+        self._order = np.argsort(query, kind="stable")
+        self.pairs = Pairs(query[self._order], candidate[self._order], keys[self._order])
+        self.within = None if within is None else within[self._order]
+        self.members = _members(groups, weights)
+        n_groups = 1 if self.members is None or within is not None else self.members.shape[1]
+        self._sums = np.zeros((2, len(query), n_groups), np.int64)
+
+    @classmethod
+    def of(
+        cls,
+        similarity: Similarity,
+        query: Ints,
+        candidate: Ints,
+        *,
+        groups: np.ndarray | None = None,
+        weights: Ints | None = None,
+        within: Ints | None = None,
+    ) -> Self:
+        """Ask for pairs of a similarity, with their exact keys."""
+        keys = similarity.keys(query, candidate)
+        return cls(query, candidate, keys, groups=groups, weights=weights, within=within)
+
+    @property
+    def above(self) -> Ints:
+        """Candidates that score higher than the pair."""
+        return self._in_order(self._sums[0])
+
+    @property
+    def tied(self) -> Ints:
+        """Candidates that score the same as the pair, itself included."""
+        return self._in_order(self._sums[1])
+
+    def _in_order(self, sums: Ints) -> Ints:
+        in_order = np.empty_like(sums)
+        in_order[self._order] = sums
+        return in_order[:, 0] if self.is_flat else in_order
+
+    def part(self, rows: slice) -> CountsPart:
+        """Begin a block of queries of the similarity."""
+        return CountsPart(self, self._pairs_of(rows))
+
+    def _pairs_of(self, rows: slice) -> slice:
+        if self.columns:
+            return slice(0, len(self.key))
+        return slice(*np.searchsorted(self.pairs.query, (rows.start, rows.stop)).tolist())
+
+    def take(self, rows: slice, arrays: Mapping[str, np.ndarray]) -> None:
+        """Add the counts of a block."""
+        self._sums[:, self._pairs_of(rows)] += arrays["sums"]
+
+    def finish(self, similarity: Similarity) -> None:
+        """Do nothing: counts are whole when all blocks are added."""
+
+    def identity(self) -> bytes:
+        """Identify the question."""
+        arrays = (self.pairs.query, self.pairs.candidate, self.pairs.key, self.within, self.members)
+        return digest("counts", str(self.columns), *(b"" if a is None else a.tobytes() for a in arrays))
+
+
+class Pairs:
+    """Pairs of a query and a candidate with their exact keys, by query; parallel arrays [p]."""
+
+    def __init__(self, query: Ints, candidate: Ints, key: Ints) -> None:
+        self.query, self.candidate, self.key = query, candidate, key
+
+    def limits(self, band: float) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the scores below which a candidate is surely lower, and above which surely higher."""
+        score, infinity = self.key * UNIT, np.float32(np.inf)
+        lower = np.nextafter((score - band).astype(np.float32), -infinity)
+        return lower, np.nextafter((score + band).astype(np.float32), infinity)
+
+
+class CountsPart:
+    """The counts of the pairs of a block of queries."""
+
+    def __init__(self, counts: Counts, part: slice) -> None:
+        pairs = counts.pairs
+        self.pairs = Pairs(pairs.query[part], pairs.candidate[part], pairs.key[part])
+        self.within = None if counts.within is None else counts.within[part]
+        self.members, self.columns = counts.members, counts.columns
+        self.sums = np.zeros((2, part.stop - part.start, counts._sums.shape[2]), np.int64)
+        self._limits: tuple[np.ndarray, np.ndarray] | None = None
+        self._moved: dict[str, Array] = {}  # members by device
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Give the counts (above, tied), int64 [2, p, G], in the order of queries."""
+        return {"sums": self.sums}
+
+    def see(self, tile: Tile) -> None:
+        """Count in a tile for the pairs of its queries whose row has a score that reaches theirs."""
+        tile = tile.turned if self.columns else tile
+        low, high = np.searchsorted(self.pairs.query, (tile.rows.start, tile.rows.stop)).tolist()
+        if low == high:
+            return
+        if tile.is_decided:
+            self._compare_keys(tile, np.arange(low, high))
+            return
+        if self._limits is None:
+            self._limits = self.pairs.limits(tile.band)
+        lower = self._limits[0][low:high]
+        row = self.pairs.query[low:high] - tile.rows.start
+        pairs = low + np.flatnonzero(tile.device.host(tile.peaks)[row] >= lower)
+        if len(pairs) and not self._look_up(tile, pairs):
+            for piece in _pieces(pairs, tile):
+                self._compare(tile, piece)
+
+    def _look_up(self, tile: Tile, pairs: Ints) -> bool:
+        """Count by single scores that reach their row's lowest pair; False where these are many."""
+        assert self._limits is not None
+        lower, upper = self._limits
+        row = self.pairs.query[pairs] - tile.rows.start
+        lowest = np.full(tile.shape[0], np.inf, np.float32)
+        np.minimum.at(lowest, row, lower[pairs])
+        most = len(pairs) * tile.shape[1] // _FEW
+        if (lines := reaching(tile.chunks, lowest, tile.shape[1], tile.device, most)) is None:
+            return False
+        line_row, column, score = lines
+        first = np.searchsorted(row, np.arange(tile.shape[0] + 1))
+        line, place = spans(first[line_row], np.diff(first)[line_row])
+        if len(line) > most:
+            return False
+        pair, column, score = pairs[place], column[line], score[line]
+        higher, near = score > upper[pair], (score <= upper[pair]) & (score >= lower[pair])
+        self._add(0, pair[higher], column[higher] + tile.columns.start)
+        self._decide(tile, pair[near], column[near] + tile.columns.start)
+        return True
+
+    def _compare(self, tile: Tile, pairs: Ints) -> None:
+        """Count by comparing some pairs with all scores of their rows."""
+        assert self._limits is not None
+        device, row = tile.device, self.pairs.query[pairs] - tile.rows.start
+        in_order = len(row) == tile.shape[0] and bool((np.diff(row) == 1).all())
+        scores = tile.scores if in_order else tile.scores[device.put(row)]
+        lower, upper = (device.put(limit[pairs])[:, None] for limit in self._limits)
+        higher, near = scores > upper, scores >= lower
+        near ^= higher
+        i, j = device.places(near)
+        if tile.is_dense(len(i) - len(pairs)):
+            self._compare_keys(tile, pairs)
+            return
+        self.sums[0, pairs] += self._masses(device, higher, tile.columns, pairs)
+        self._decide(tile, pairs[i], j + tile.columns.start)
+
+    def _compare_keys(self, tile: Tile, pairs: Ints) -> None:
+        """Count by comparing pairs with the exact keys of their rows."""
+        host = Device()
+        for piece in _pieces(pairs, tile):
+            keys, key = tile.keys[self.pairs.query[piece] - tile.rows.start], self.pairs.key[piece][:, None]
+            self.sums[0, piece] += self._masses(host, keys > key, tile.columns, piece)
+            self.sums[1, piece] += self._masses(host, keys == key, tile.columns, piece)
+
+    def _decide(self, tile: Tile, pair: Ints, candidate: Ints) -> None:
+        """Count single candidates within the band of pairs by their keys; a pair ties with itself."""
+        same = self.pairs.candidate[pair] == candidate
+        self._add(1, pair[same], candidate[same])
+        pair, candidate = pair[~same], candidate[~same]
+        keys = tile.pair_keys(self.pairs.query[pair], candidate)
+        for which, mask in ((0, keys > self.pairs.key[pair]), (1, keys == self.pairs.key[pair])):
+            self._add(which, pair[mask], candidate[mask])
+
+    def _add(self, which: int, pair: Ints, candidate: Ints) -> None:
+        """Add single candidates to the counts of pairs."""
+        if self.members is None:
+            self.sums[which, :, 0] += np.bincount(pair, minlength=self.sums.shape[1])
+        elif self.within is None:
+            np.add.at(self.sums[which], pair, self.members[candidate].astype(np.int64))
+        else:
+            mass = self.members[candidate, self.within[pair]]
+            self.sums[which, :, 0] += np.bincount(pair, mass, self.sums.shape[1]).astype(np.int64)
+
+    def _masses(self, device: Device, mask: Array, columns: slice, pairs: Ints) -> Ints:
+        """Sum the candidates of a mask [p, b] by group, int64 [p, G]; of `within` alone, [p, 1]."""
+        if self.members is None:
+            return device.count(mask)[:, None]
+        if device.name not in self._moved:
+            self._moved[device.name] = device.put(self.members)
+        members = self._moved[device.name][columns]
+        if self.within is None:
+            masses = device.host(device.floats(mask, members) @ members)
+        else:
+            masses = (device.host(mask) * self.members[columns, self.within[pairs]].T).sum(1)[:, None]
+        sums: Ints = np.rint(masses).astype(np.int64)
+        return sums
+
+
+def _pieces(pairs: Ints, tile: Tile) -> list[Ints]:
+    """Cut pairs into pieces, each of which is compared with a tile's columns at a time."""
+    step = max(1, _PIECE // tile.shape[1])
+    return [pairs[start : start + step] for start in range(0, len(pairs), step)]
+
+
+def _members(groups: np.ndarray | None, weights: Ints | None) -> np.ndarray | None:
+    """Arrange how often each group holds each candidate, [m, G]; None where all count once in one group."""
+    if groups is None:
+        if weights is None:
+            return None
+        groups = np.ones((len(weights), 1), bool)
+    elif groups.ndim == 1:
+        groups = groups[:, None] == np.arange(int(groups.max(initial=0)) + 1)
+    members: np.ndarray = groups.astype(np.float64)
+    if weights is not None:
+        members *= weights[:, None]
+    return members.astype(np.float32) if members.sum(0).max(initial=0) < _EXACT else members

@@ -1,0 +1,411 @@
+"""The k best candidates of each query, with every candidate that ties with the k-th."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.newranking.similarity import UNIT, Similarity
+from xlingual.newranking.tiles import CHUNK, Array, Tile, chunks_of, reaching
+from xlingual.ragged import groups
+from xlingual.records import digest
+
+UNLISTED = -1  # the entry of a line that stands for the tied entries above the cap
+_ROOM = 1 << 19  # lines that are collected before those that are out are dropped, beside some of each list
+_SMALL = 1 << 40  # keys below are sorted together with the numbers of their owners
+
+PairKeys = Callable[[Ints, Ints], Ints]
+
+
+@dataclass(frozen=True)
+class TopK:
+    """The best candidates of each query, ordered by query, then best first; parallel arrays.
+
+    `above` candidates (with multiplicity) score higher, `tied` score the same, itself included. Where more
+    candidates tie with the k-th than the cap, a sample is listed and `unlisted` counts the others.
+    """
+
+    query: Ints  # [e]
+    candidate: Ints  # [e]
+    weight: Ints  # [e] multiplicity of the candidate
+    above: Ints  # [e]
+    tied: Ints  # [e]
+    unlisted: Ints  # [n queries]
+
+
+class Top:
+    """The k best candidates of each query and all that tie with the k-th, in a similarity of some shape.
+
+    With `columns` the sides change: for each candidate the best queries, from the same product. Whatever has
+    a list is an *owner*, and its list has *entries*. `weights` is the multiplicity of each entry (0: not in
+    the group that is ranked); `queries` (sorted) restricts the owners. Above `cap` ties with the k-th, those
+    with the smallest seeded hash are listed.
+    """
+
+    def __init__(
+        self,
+        k: int,
+        shape: tuple[int, int],
+        *,
+        weights: Ints | None = None,
+        queries: Ints | None = None,
+        cap: int = 1000,
+        seed: int = 0,
+        columns: bool = False,
+    ) -> None:
+        self.k, self.cap, self.seed, self.columns = k, max(cap, 1), seed, columns
+        self.n_owners, self.weights, self.owners = shape[columns], weights, queries
+        self.entries = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
+        self._parts: dict[int, TopK] = {}  # by the first owner
+        self._lines, self._floor = Lines.none(), np.full(self.n_owners * columns, -np.inf, np.float32)
+
+    def part(self, rows: slice) -> TopPart:
+        """Begin a block of queries of the similarity."""
+        if self.columns:
+            return TopPart(self, slice(0, self.n_owners), self._floor.copy())
+        return TopPart(self, rows, np.full(rows.stop - rows.start, -np.inf, np.float32))
+
+    def take(self, rows: slice, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take in the lists of a block; with `columns` the lines that may be in a list."""
+        if not self.columns:
+            self._parts[rows.start] = TopK(**arrays)
+            return
+        np.maximum(self._floor, arrays["floor"], out=self._floor)
+        lines = Lines(*(arrays[field.name] for field in fields(Lines)))
+        self._lines = Lines.join([self._lines, lines])
+        if len(self._lines) > 2 * self.k * self.n_owners + _ROOM:
+            self._lines = self._lines.above(self._floor)
+
+    def finish(self, similarity: Similarity) -> None:
+        """Decide the order of lines that came from different blocks."""
+        if self.columns:
+            lines = self._lines.above(self._floor)
+            slack = round(similarity.band / UNIT)
+            lines = settle(lines, self, slack, lambda owner, entry: similarity.keys(entry, owner))
+            self._parts[0] = ranked(lines, self.n_owners)
+
+    def result(self) -> TopK:
+        """Join the lists of all owners."""
+        parts = [self._parts[first] for first in sorted(self._parts)]
+        if len(parts) == 1:
+            return parts[0]
+        parts = parts or [ranked(Lines.none(), self.n_owners)]
+        return TopK(*(np.concatenate([getattr(p, field.name) for p in parts]) for field in fields(TopK)))
+
+    def identity(self) -> bytes:
+        """Identify the question."""
+        numbers = f"{self.k} {self.cap} {self.seed} {self.columns} {self.n_owners}"
+        return digest(
+            "top", numbers, *(b"" if a is None else a.tobytes() for a in (self.weights, self.owners))
+        )
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines (owner, entry, key, weight, exact) of lists that are not finished; parallel arrays.
+
+    A key is exact, or within half a band of it.
+    """
+
+    owner: Ints
+    entry: Ints
+    key: Ints
+    weight: Ints
+    exact: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    @classmethod
+    def none(cls) -> Lines:
+        """Make a table without lines."""
+        empty = np.zeros(0, np.int64)
+        return cls(empty, empty, empty, empty, np.zeros(0, bool))
+
+    @classmethod
+    def join(cls, tables: Sequence[Lines]) -> Lines:
+        """Join the lines of tables."""
+        return cls(
+            *(np.concatenate([getattr(table, field.name) for table in tables]) for field in fields(cls))
+        )
+
+    def take(self, places: np.ndarray) -> Lines:
+        """Select lines by their places."""
+        return Lines(*(getattr(self, field.name)[places] for field in fields(self)))
+
+    def above(self, floor: np.ndarray) -> Lines:
+        """Drop lines below the score that is the floor of their owner."""
+        return self.take(np.flatnonzero(self.key * UNIT >= floor[self.owner]))
+
+
+class TopPart:
+    """The lines that one block of queries may have in the lists.
+
+    The floor of an owner is a score that k of its entries reach, less the band: the k-th best of the maxima
+    of chunks of scores. It rises from tile to tile, and only what reaches it is looked at.
+    """
+
+    def __init__(self, top: Top, owners: slice, floor: np.ndarray) -> None:
+        self.top, self.first, self.n = top, owners.start, owners.stop - owners.start
+        self.floor = floor
+        self._best: Array = None  # the k best maxima of each owner [n, k], on the device
+        self._tables: list[Lines] = []
+        self._n_lines, self._limit = 0, 4 * self.n * top.k + _ROOM
+        self._slack, self._pair_keys = 0, _no_pairs
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Give the finished lists of the block; with `columns` the lines that may be in one."""
+        if self.top.columns:
+            self._drop()
+            lines = self._tables[0] if self._tables else Lines.none()
+            return {field.name: getattr(lines, field.name) for field in fields(Lines)} | {"floor": self.floor}
+        lines = settle(self._joined(), self.top, self._slack, self._pair_keys)
+        lists = ranked(lines, self.n)
+        return {field.name: getattr(lists, field.name) for field in fields(TopK)} | {
+            "query": lists.query + self.first
+        }
+
+    def see(self, tile: Tile) -> None:
+        """Collect the lines of a tile that may be among the k best of their owners."""
+        tile = tile.turned if self.top.columns else tile
+        rows, columns = _chosen(tile.rows, self.top.owners), _chosen(tile.columns, self.top.entries)
+        if not len(rows) or not len(columns):
+            return
+        first, self._slack = self.first, round(tile.band / UNIT)
+        self._pair_keys = lambda owner, entry: tile_keys(owner + first, entry)
+        tile_keys = tile.pair_keys
+        if tile.is_decided or not self._see_scores(tile, rows, columns):
+            self._see_keys(tile, rows, columns)
+        if self._n_lines > self._limit:
+            self._drop()
+
+    def _see_scores(self, tile: Tile, rows: Ints, columns: Ints) -> bool:
+        """Collect what reaches the floors; False where that is so much that keys are needed."""
+        device, xp = tile.device, tile.device.xp
+        scores = _part(tile.scores, rows, columns, tile)
+        peaks = tile.peaks if scores is tile.scores else xp.amax(scores, 1)
+        owners = rows - self.first
+        alive = np.flatnonzero(device.host(peaks) >= self.floor[owners])
+        if not len(alive):
+            return True
+        if len(alive) < len(owners):
+            scores, owners, peaks = scores[device.put(alive)], owners[alive], peaks[device.put(alive)]
+        chunks = tile.chunks if scores is tile.scores else chunks_of(scores, device)
+        self._raise_floors(tile, owners, scores, chunks[1], peaks)
+        floor = self.floor[owners]
+        lines = self._lines_of(tile, scores, chunks, floor)
+        if tile.is_dense(len(lines[0]) - 2 * self.top.k * len(owners)):
+            return False
+        row, column, score = lines
+        key = np.rint(score.astype(np.float64) / UNIT).astype(np.int64)
+        self._collect(owners[row], columns[column], key, np.zeros(len(row), bool))
+        return True
+
+    def _raise_floors(self, tile: Tile, owners: Ints, scores: Array, maxima: Array, peaks: Array) -> None:
+        """Raise the floors of owners to the k-th best of their maxima."""
+        device, xp, k = tile.device, tile.device.xp, self.top.k
+        if self._best is None:
+            self._best = device.put(np.repeat(self.floor[:, None] + np.float32(tile.band), k, axis=1))
+        place = device.put(owners)
+        if k == 1:
+            best = xp.maximum(self._best[place], peaks[:, None])
+        else:
+            values = maxima if 2 * k < maxima.shape[1] else scores
+            best = device.largest(xp.concatenate((self._best[place], values), 1), k)
+        self._best[place] = best
+        self.floor[owners] = np.nextafter(
+            device.host(xp.amin(best, 1)) - np.float32(tile.band), np.float32(-np.inf)
+        )
+
+    def _lines_of(
+        self, tile: Tile, scores: Array, chunks: tuple[Array, Array], floor: np.ndarray
+    ) -> tuple[Ints, Ints, np.ndarray]:
+        """List the scores that reach the floors: (row, column, score)."""
+        device = tile.device
+        most = scores.shape[0] * scores.shape[1] // (4 * CHUNK)
+        if (lines := reaching(chunks, floor, scores.shape[1], device, most)) is not None:
+            return lines
+        mask = scores >= device.put(floor)[:, None]
+        row, column = device.places(mask)
+        return row, column, device.host(scores[mask])
+
+    def _see_keys(self, tile: Tile, rows: Ints, columns: Ints) -> None:
+        """Collect by exact keys what is above the k-th best of a row, and a sample of what ties with it."""
+        keys, owners = _part(tile.keys, rows, columns, tile), rows - self.first
+        k, cap = self.top.k, self.top.cap
+        kth = np.partition(keys, -k, axis=1)[:, -k] if k <= len(columns) else np.full(len(keys), -np.inf)
+        floor = self.floor[owners].astype(np.float64) / UNIT
+        listed = keys >= np.maximum(kth, floor)[:, None]
+        tied = (keys == kth[:, None]) & listed
+        crowded = np.flatnonzero(tied.sum(axis=1) > cap)
+        by_hash = np.argsort(hash_of(columns, self.top.seed))
+        ordered = tied[crowded][:, by_hash]
+        sample = np.zeros_like(ordered)
+        sample[:, by_hash] = ordered & (np.cumsum(ordered, axis=1, dtype=np.int32) <= cap)
+        mass = self._weights(columns)
+        others = (tied[crowded] & ~sample) @ mass
+        listed[crowded] &= sample | ~tied[crowded]
+        row, column = np.divmod(np.flatnonzero(listed), len(columns))
+        key = keys[row, column].astype(np.int64)
+        self._collect(owners[row], columns[column], key, np.ones(len(row), bool))
+        unlisted = np.full(len(crowded), UNLISTED)
+        key = kth[crowded].astype(np.int64)
+        self._collect(owners[crowded], unlisted, key, np.ones(len(crowded), bool), others)
+        reached = np.nextafter((kth * UNIT).astype(np.float32), np.float32(-np.inf)) - np.float32(tile.band)
+        self.floor[owners] = np.maximum(self.floor[owners], reached)
+        self._best = None  # it is made again from the floors
+
+    def _weights(self, entries: Ints) -> Ints:
+        weights = self.top.weights
+        return np.ones(len(entries), np.int64) if weights is None else weights[entries]
+
+    def _collect(
+        self, owner: Ints, entry: Ints, key: Ints, exact: np.ndarray, weight: Ints | None = None
+    ) -> None:
+        """Take lines into the table."""
+        if len(owner):
+            weight = self._weights(entry) if weight is None else weight
+            self._tables.append(Lines(owner, entry, key, weight, exact))
+            self._n_lines += len(owner)
+
+    def _joined(self) -> Lines:
+        """Join the lines, without those that are below the risen floors."""
+        if not self._tables:
+            return Lines.none()
+        return Lines.join(self._tables).above(self.floor)
+
+    def _drop(self) -> None:
+        """Drop lines that are out; decide lists with so many lines that their ties must be sampled."""
+        lines, top = self._joined(), self.top
+        crowded = (np.bincount(lines.owner, minlength=self.n) > 4 * top.k + top.cap)[lines.owner]
+        if crowded.any():
+            settled = settle(lines.take(np.flatnonzero(crowded)), top, self._slack, self._pair_keys)
+            lines = Lines.join([lines.take(np.flatnonzero(~crowded)), settled])
+        self._tables, self._n_lines = [lines], len(lines)
+        self._limit = 2 * len(lines) + _ROOM
+
+
+def settle(lines: Lines, top: Top, slack: int, pair_keys: PairKeys) -> Lines:
+    """Order the lines of each owner, best first, by keys that are exact wherever the order needs it.
+
+    Lines that are certainly not among the k best are dropped, and above the cap ties with the k-th become one
+    line. `slack` is the band in the unit of keys.
+    """
+    lines = _pruned(_ordered(lines), top.k, slack)
+    same = lines.owner[1:] == lines.owner[:-1]
+    close = same & (lines.key[:-1] - lines.key[1:] <= slack)
+    is_open = (np.append(close, False) | np.append(False, close))[: len(lines)] & ~lines.exact
+    if is_open.any():
+        key, exact = lines.key.copy(), lines.exact | is_open
+        key[is_open] = pair_keys(lines.owner[is_open], lines.entry[is_open])
+        lines = _ordered(Lines(lines.owner, lines.entry, key, lines.weight, exact))
+    return _capped(_pruned(lines, top.k, 0), top)
+
+
+def _ordered(lines: Lines) -> Lines:
+    """Order lines by owner, falling key and entry."""
+    most = max(int(lines.key.max(initial=0)), -int(lines.key.min(initial=0)))
+    if most < _SMALL and lines.owner.max(initial=0) < 1 << 21:  # one sort of both in one number is faster
+        order = np.argsort((lines.owner << 41) - lines.key)
+    else:
+        order = np.lexsort((-lines.key, lines.owner))
+    lines = lines.take(order)
+    same = (lines.owner[1:] == lines.owner[:-1]) & (lines.key[1:] == lines.key[:-1])
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    if not len(lines) or not len(tied):
+        return lines
+    level = np.cumsum(np.append(True, ~same))[tied]
+    order = np.arange(len(lines))
+    order[tied] = tied[np.lexsort((lines.entry[tied], level))]
+    return lines.take(order)
+
+
+def _pruned(lines: Lines, k: int, slack: int) -> Lines:
+    """Drop lines over `slack` below the k-th of their owner; lines are in order."""
+    if not len(lines):
+        return lines
+    first, size = groups(lines.owner)
+    total = np.cumsum(lines.weight)
+    before = np.repeat(total[first] - lines.weight[first], size)
+    kth = first + np.add.reduceat(total - before < k, first, dtype=np.int64)
+    is_full = kth < first + size
+    least = np.where(is_full, lines.key[np.minimum(kth, len(lines) - 1)] - slack, np.iinfo(np.int64).min)
+    return lines.take(np.flatnonzero(lines.key >= np.repeat(least, size)))
+
+
+def _capped(lines: Lines, top: Top) -> Lines:
+    """Sample the entries that tie with the k-th, where they are more than the cap, and count the others.
+
+    Lines are in order and end with those that tie with the k-th.
+    """
+    if not len(lines):
+        return lines
+    first, size = groups(lines.owner, lines.key)
+    is_last = np.append(np.diff(lines.owner[first]) != 0, True)
+    is_last &= np.bincount(lines.owner, lines.weight)[lines.owner[first]] >= top.k
+    listed = lines.entry != UNLISTED
+    n_listed = np.add.reduceat(listed, first, dtype=np.int64)
+    over = is_last & ((n_listed > top.cap) | (size - n_listed > 1))
+    if not over.any():
+        return lines
+    over_line = np.repeat(over, size)
+    places = np.flatnonzero(over_line & listed)
+    owner = lines.owner[places]
+    places = places[np.lexsort((hash_of(lines.entry[places], top.seed), owner))]
+    sample = places[np.arange(len(places)) - np.repeat(*groups(lines.owner[places])) < top.cap]
+    is_sampled = np.zeros(len(lines), bool)
+    is_sampled[sample] = True
+    others = np.add.reduceat(np.where(is_sampled, 0, lines.weight), first)[over]
+    head, yes = first[over], np.ones(int(over.sum()), bool)
+    rest = Lines(lines.owner[head], np.full(len(head), UNLISTED), lines.key[head], others, yes)
+    stays = lines.take(np.flatnonzero(is_sampled | ~over_line))
+    return _ordered(Lines.join([stays, rest.take(np.flatnonzero(others))]))
+
+
+def ranked(lines: Lines, n: int) -> TopK:
+    """Count, for ordered lines, those above and tied: equal keys of an owner are tied."""
+    owner_first, owner_size = groups(lines.owner)
+    first, size = groups(lines.owner, lines.key)
+    total = np.cumsum(lines.weight) - lines.weight
+    start = np.repeat(total[owner_first], owner_size)
+    above = np.repeat(total[first], size) - start
+    tied = np.repeat(np.add.reduceat(lines.weight, first) if len(first) else first, size)
+    listed = lines.entry != UNLISTED
+    others = ~listed
+    unlisted = np.bincount(lines.owner[others], lines.weight[others], n).astype(np.int64)
+    lines = lines.take(listed)
+    return TopK(lines.owner, lines.entry, lines.weight, above[listed], tied[listed], unlisted)
+
+
+def hash_of(entry: Ints, seed: int) -> np.ndarray:
+    """Mix each number into 64 bits (the finaliser of splitmix64), by which ties are sampled."""
+    mixed = (entry.astype(np.uint64) + np.uint64(seed + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _chosen(numbers: slice, chosen: Ints | None) -> Ints:
+    """List the numbers of a tile's side that take part."""
+    if chosen is None:
+        return np.arange(numbers.start, numbers.stop)
+    low, high = np.searchsorted(chosen, (numbers.start, numbers.stop))
+    return chosen[low:high]
+
+
+def _part(table: Array, rows: Ints, columns: Ints, tile: Tile) -> Array:
+    """Select rows and columns of a tile's scores or keys, by their numbers; the table itself for all."""
+    height, width = tile.shape
+    put = tile.device.put if not isinstance(table, np.ndarray) else np.asarray
+    if len(rows) < height:
+        table = table[put(rows - tile.rows.start)]
+    if len(columns) < width:
+        table = table[:, put(columns - tile.columns.start)]
+    return table
+
+
+def _no_pairs(owner: Ints, entry: Ints) -> Ints:
+    raise ValueError("no tile was seen")
