@@ -125,6 +125,7 @@ class CountsPart:
         self.members, self.columns = counts.members, counts.columns
         self.sums = np.zeros((2, part.stop - part.start, counts._sums.shape[2]), np.int64)
         self._limits: tuple[np.ndarray, np.ndarray] | None = None
+        self._is_near = True  # whether few scores reach the pairs
         self._moved: dict[str, Array] = {}  # members by device
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -142,10 +143,12 @@ class CountsPart:
             return
         if self._limits is None:
             self._limits = self.pairs.limits(tile.band)
-        lower = self._limits[0][low:high]
-        row = self.pairs.query[low:high] - tile.rows.start
-        pairs = low + np.flatnonzero(tile.device.host(tile.peaks)[row] >= lower)
-        if len(pairs) and not self._look_up(tile, pairs):
+        pairs = np.arange(low, high)
+        if self._is_near:
+            row = self.pairs.query[pairs] - tile.rows.start
+            pairs = pairs[tile.device.host(tile.peaks)[row] >= self._limits[0][pairs]]
+            self._is_near = self._look_up(tile, pairs)
+        if not self._is_near:
             for piece in _pieces(pairs, tile):
                 self._compare(tile, piece)
 

@@ -91,11 +91,10 @@ def tiles(similarity: Similarity, rows: slice, device: Device) -> Iterator[Tile]
 
 
 def tile_shape(n_rows: int, n_columns: int, tile_bytes: int) -> tuple[int, int]:
-    """Choose rows and columns of a tile: eight times as wide as high, where there are so many."""
+    """Choose rows and columns of a tile: products of many rows are fast, rows of many columns, too."""
     area = max(1, tile_bytes // 4)
-    height = max(1, min(n_rows, math.isqrt(area // 8)))
-    width = max(1, min(n_columns, area // height))
-    return max(1, min(n_rows, area // width)), width
+    height = max(1, min(n_rows, max(math.isqrt(area), area // n_columns)))
+    return height, max(1, min(n_columns, area // height))
 
 
 def rank(

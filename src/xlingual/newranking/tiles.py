@@ -1,6 +1,6 @@
 """Tiles of scores, and the watchers that look at them.
 
-A pass computes every tile of a similarity once and shows it to all its watchers. A tile is about 2 MiB of
+A pass computes every tile of a similarity once and shows it to all its watchers. A tile is about 8 MiB of
 scores, some queries by some candidates, so that it stays in the processor's cache meanwhile. Scores are
 float32 on a device and only exclude; keys are exact, on the host, and decide.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CHUNK = 8  # scores of a row that share one maximum
 DENSE = 32  # one float64 product decides a tile with more than one open pair in so many
-TILE_BYTES = 1 << 21
+TILE_BYTES = 1 << 23
 
 Array: TypeAlias = Any  # an array of numpy or torch
 
@@ -76,11 +76,13 @@ class Device:
         by_word += mask[:, words:].sum(axis=1, dtype=np.int64)
         return by_word
 
-    def largest(self, scores: Array, k: int) -> Array:
-        """Select the k largest scores of each row [a, k], in no order."""
-        if k == 1:
-            return self.xp.amax(scores, 1)[:, None]
-        return np.partition(scores, -k, axis=1)[:, -k:] if self.is_numpy else scores.topk(k, dim=1).values
+    def kth_largest(self, scores: Array, k: int) -> Array:
+        """Select the k-th largest score of each row [a]; −inf where a row has fewer."""
+        if k > scores.shape[1]:
+            return self.xp.full_like(scores[:, 0], -np.inf)
+        return (
+            np.partition(scores, -k, axis=1)[:, -k] if self.is_numpy else scores.topk(k, dim=1).values[:, -1]
+        )
 
 
 @dataclass(eq=False)
@@ -126,7 +128,7 @@ class Tile:
     @cached_property
     def peaks(self) -> Array:
         """The highest score of each row [a]."""
-        return self.device.xp.amax(self.scores, 1)
+        return self.device.xp.amax(self.chunks[1], 1)
 
     @cached_property
     def chunks(self) -> tuple[Array, Array]:
@@ -136,30 +138,49 @@ class Tile:
     @cached_property
     def turned(self) -> Tile:
         """The tile with queries and candidates exchanged."""
-        pair_keys = self.pair_keys  # alone, so that who keeps it does not keep the scores
-        return Tile(
-            self.columns,
-            self.rows,
-            self.band,
-            self.device,
-            lambda: self.scores.T,
-            lambda: self.keys.T,
+        return TurnedTile(self)
+
+
+class TurnedTile(Tile):
+    """A tile with queries and candidates exchanged: nothing is copied."""
+
+    def __init__(self, tile: Tile) -> None:
+        pair_keys = tile.pair_keys  # alone, so that who keeps it does not keep the scores
+        super().__init__(
+            tile.columns,
+            tile.rows,
+            tile.band,
+            tile.device,
+            lambda: tile.scores.T,
+            lambda: tile.keys.T,
             lambda queries, candidates: pair_keys(candidates, queries),
-            self.expects_ties,
+            tile.expects_ties,
         )
+
+    @cached_property
+    def chunks(self) -> tuple[Array, Array]:
+        """The scores as [a, CHUNK, w], and the maxima [a, w] of chunks; made along the memory of the tile."""
+        scores = _filled(self.scores.T, 0, self.device.xp)
+        chunks = scores.reshape(CHUNK, -1, scores.shape[1])
+        maxima = self.device.xp.amax(chunks, 0)
+        return (chunks.transpose(2, 0, 1) if self.device.is_numpy else chunks.permute(2, 0, 1)), maxima.T
 
 
 def chunks_of(scores: Array, device: Device) -> tuple[Array, Array]:
     """Arrange scores [a, b] as [a, CHUNK, w], and take the maxima [a, w]: column j is in chunk j mod w.
 
-    The maxima are the gate that saves most scores from being compared. −inf fills the last columns.
+    The maxima are the gate that saves most scores from being compared.
     """
-    height, width = scores.shape
-    missing, xp = -width % CHUNK, device.xp
-    if missing:
-        scores = xp.concatenate((scores, *[xp.full_like(scores[:, :1], -np.inf)] * missing), 1)
-    chunks = scores.reshape(height, CHUNK, -1)
-    return chunks, xp.amax(chunks, 1)
+    scores = _filled(scores, 1, device.xp)
+    chunks = scores.reshape(len(scores), CHUNK, -1)
+    return chunks, device.xp.amax(chunks, 1)
+
+
+def _filled(scores: Array, axis: int, xp: Any) -> Array:  # noqa: ANN401  (a module)
+    """Fill an axis up to a multiple of CHUNK with −inf."""
+    missing = -scores.shape[axis] % CHUNK
+    line = scores[:1] if axis == 0 else scores[:, :1]
+    return xp.concatenate((scores, *[xp.full_like(line, -np.inf)] * missing), axis) if missing else scores
 
 
 def reaching(

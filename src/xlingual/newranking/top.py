@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -144,14 +145,14 @@ class Lines:
 class TopPart:
     """The lines that one block of queries may have in the lists.
 
-    The floor of an owner is a score that k of its entries reach, less the band: the k-th best of the maxima
-    of chunks of scores. It rises from tile to tile, and only what reaches it is looked at.
+    The floor of an owner is a score that k of its entries reach, less the band. It rises from tile to tile,
+    and only what reaches it is looked at.
     """
 
     def __init__(self, top: Top, owners: slice, floor: np.ndarray) -> None:
         self.top, self.first, self.n = top, owners.start, owners.stop - owners.start
         self.floor = floor
-        self._best: Array = None  # the k best maxima of each owner [n, k], on the device
+        self._best: Any = None  # the k best scores of each owner, float32 [n, k]
         self._tables: list[Lines] = []
         self._n_lines, self._limit = 0, 4 * self.n * top.k + _ROOM
         self._slack, self._pair_keys = 0, _no_pairs
@@ -184,46 +185,42 @@ class TopPart:
 
     def _see_scores(self, tile: Tile, rows: Ints, columns: Ints) -> bool:
         """Collect what reaches the floors; False where that is so much that keys are needed."""
-        device, xp = tile.device, tile.device.xp
+        device, owners = tile.device, rows - self.first
         scores = _part(tile.scores, rows, columns, tile)
-        peaks = tile.peaks if scores is tile.scores else xp.amax(scores, 1)
-        owners = rows - self.first
-        alive = np.flatnonzero(device.host(peaks) >= self.floor[owners])
-        if not len(alive):
-            return True
-        if len(alive) < len(owners):
-            scores, owners, peaks = scores[device.put(alive)], owners[alive], peaks[device.put(alive)]
         chunks = tile.chunks if scores is tile.scores else chunks_of(scores, device)
-        self._raise_floors(tile, owners, scores, chunks[1], peaks)
-        floor = self.floor[owners]
-        lines = self._lines_of(tile, scores, chunks, floor)
-        if tile.is_dense(len(lines[0]) - 2 * self.top.k * len(owners)):
+        if self._best is None:
+            self._best = np.repeat(self.floor[:, None] + np.float32(tile.band), self.top.k, axis=1)
+        if self.top.k == 1:
+            peaks = tile.peaks if scores is tile.scores else device.xp.amax(chunks[1], 1)
+            self._raise(tile, owners, device.host(peaks)[:, None])
+        elif (unknown := np.flatnonzero(np.isneginf(self.floor[owners]))).size:
+            gate = chunks[1] if 2 * self.top.k < chunks[1].shape[1] else scores
+            gate = gate if len(unknown) == len(owners) else gate[device.put(unknown)]
+            self.floor[owners[unknown]] = _floors(
+                device.host(device.kth_largest(gate, self.top.k)), tile.band
+            )
+        row, column, score = self._lines_of(tile, scores, chunks, self.floor[owners])
+        if tile.is_dense(len(row) - 2 * self.top.k * len(owners)):
             return False
-        row, column, score = lines
+        if self.top.k > 1:
+            self._raise(tile, owners, _padded(row, score, len(owners)))
         key = np.rint(score.astype(np.float64) / UNIT).astype(np.int64)
         self._collect(owners[row], columns[column], key, np.zeros(len(row), bool))
         return True
 
-    def _raise_floors(self, tile: Tile, owners: Ints, scores: Array, maxima: Array, peaks: Array) -> None:
-        """Raise the floors of owners to the k-th best of their maxima."""
-        device, xp, k = tile.device, tile.device.xp, self.top.k
-        if self._best is None:
-            self._best = device.put(np.repeat(self.floor[:, None] + np.float32(tile.band), k, axis=1))
-        place = device.put(owners)
-        if k == 1:
-            best = xp.maximum(self._best[place], peaks[:, None])
-        else:
-            values = maxima if 2 * k < maxima.shape[1] else scores
-            best = device.largest(xp.concatenate((self._best[place], values), 1), k)
-        self._best[place] = best
-        self.floor[owners] = np.nextafter(
-            device.host(xp.amin(best, 1)) - np.float32(tile.band), np.float32(-np.inf)
-        )
+    def _raise(self, tile: Tile, owners: Ints, scores: np.ndarray) -> None:
+        """Raise the floors of owners by scores [owners, s] of different entries."""
+        k = self.top.k
+        rising = np.flatnonzero(scores.max(axis=1, initial=-np.inf) > self.floor[owners])
+        places = owners[rising]
+        best = np.concatenate((self._best[places], scores[rising]), axis=1)
+        self._best[places] = best = np.partition(best, -k, axis=1)[:, -k:]
+        self.floor[places] = np.maximum(self.floor[places], _floors(best[:, 0], tile.band))
 
     def _lines_of(
         self, tile: Tile, scores: Array, chunks: tuple[Array, Array], floor: np.ndarray
     ) -> tuple[Ints, Ints, np.ndarray]:
-        """List the scores that reach the floors: (row, column, score)."""
+        """List the scores that reach the floors: (row, column, score), by row."""
         device = tile.device
         most = scores.shape[0] * scores.shape[1] // (4 * CHUNK)
         if (lines := reaching(chunks, floor, scores.shape[1], device, most)) is not None:
@@ -254,8 +251,7 @@ class TopPart:
         unlisted = np.full(len(crowded), UNLISTED)
         key = kth[crowded].astype(np.int64)
         self._collect(owners[crowded], unlisted, key, np.ones(len(crowded), bool), others)
-        reached = np.nextafter((kth * UNIT).astype(np.float32), np.float32(-np.inf)) - np.float32(tile.band)
-        self.floor[owners] = np.maximum(self.floor[owners], reached)
+        self.floor[owners] = np.maximum(self.floor[owners], _floors(kth * UNIT, tile.band))
         self._best = None  # it is made again from the floors
 
     def _weights(self, entries: Ints) -> Ints:
@@ -404,6 +400,20 @@ def _part(table: Array, rows: Ints, columns: Ints, tile: Tile) -> Array:
         table = table[put(rows - tile.rows.start)]
     if len(columns) < width:
         table = table[:, put(columns - tile.columns.start)]
+    return table
+
+
+def _floors(reached: np.ndarray, band: float) -> np.ndarray:
+    """Compute floors from scores that k entries reach."""
+    floors: np.ndarray = np.nextafter(reached.astype(np.float32) - np.float32(band), np.float32(-np.inf))
+    return floors
+
+
+def _padded(row: Ints, score: np.ndarray, n: int) -> np.ndarray:
+    """Arrange the scores of lines, ordered by row, as a table [n, s] with −inf where a row has fewer."""
+    first, size = groups(row)
+    table = np.full((n, int(size.max(initial=0))), -np.inf, np.float32)
+    table[row, np.arange(len(row)) - np.repeat(first, size)] = score
     return table
 
 
