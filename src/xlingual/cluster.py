@@ -60,8 +60,8 @@ def connect(address: str | None, cores: int | None = None) -> Any:  # noqa: ANN4
         where = f"the Ray cluster at {address} cannot be used" if address else "Ray does not start"
         raise InputError(
             f"{where} ({one_line(error)}): this machine must be part of the cluster (ray start --address "
-            "HOST:PORT), with the same RAY_AUTH_MODE, RAY_AUTH_TOKEN and versions of Ray and Python on all; see "
-            f"{page('how-to/scale/use-a-cluster')}"
+            "HOST:PORT); RAY_AUTH_MODE, RAY_AUTH_TOKEN, and versions of Ray and Python must be those of all; "
+            f"see {page('how-to/scale/use-a-cluster')}"
         ) from error
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # Ray's processes are being ended then
     return ray
@@ -84,8 +84,8 @@ def is_alive(ray: Any) -> bool:  # noqa: ANN401
 def gone(error: Exception) -> XlingualError:
     """Word the error of a cluster that does not answer any more."""
     return XlingualError(
-        f"the Ray cluster does not answer any more ({one_line(error)}): mend it and run the same again; what is "
-        "finished is kept in the store"
+        f"the Ray cluster does not answer any more ({one_line(error)}): mend it and run the same again; what "
+        "is finished is kept in the store"
     )
 
 

@@ -21,6 +21,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from xlingual.cluster import connect, imported
 from xlingual.errors import InputError, MissingExtraError, warn
 from xlingual.extras import pip_line
 from xlingual.newranking.passes import scan_block
@@ -87,6 +88,9 @@ class Cpu:
         """Yield blocks in order; at most threads + 1 of them are begun and not yet taken."""
         begun, pool = deque[tuple[slice, Future[Arrays]]](), ThreadPoolExecutor(self.threads)
         with one_library_thread():
+            if self.threads == 1:  # in this thread, where Ctrl-C is heard at once
+                yield from ((rows, scan_block(similarity, watchers, rows, Device())) for rows in blocks)
+                return
             try:
                 for rows in blocks:
                     begun.append((rows, pool.submit(scan_block, similarity, watchers, rows, Device())))
@@ -157,7 +161,7 @@ def _torch_device(name: str) -> str:
         raise MissingExtraError("ranking with torch", "torch")
     import torch
 
-    lacking = _why_no_cuda()
+    lacking = "" if torch.cuda.is_available() else _why_no_cuda()
     try:
         device = torch.device(name if name != "auto" else "cpu" if lacking else "cuda")
     except RuntimeError:
@@ -165,9 +169,7 @@ def _torch_device(name: str) -> str:
     if device.type == "cpu":
         return "cpu"
     if device.type != "cuda":
-        raise InputError(
-            f"device {name!r} cannot rank: the error of its products is not known; take cpu"
-        )
+        raise InputError(f"device {name!r} cannot rank: the error of its products is not known; take cpu")
     if lacking:
         raise InputError(f"device {name!r} is not there: {lacking}; take --backend cpu")
     index = torch.cuda.current_device() if device.index is None else device.index
@@ -244,6 +246,9 @@ def choose(
 
         if device is not None:
             raise InputError("--backend ray: each worker takes the device it has; leave out --device")
+        imported()  # says what to install before any work is done
+        if address is not None:
+            connect(address)
         return Ray(address, blocks, threads), "by Ray" + (f" at {address}" if address else "")
     if address is not None:
         raise InputError("--address is for clusters: add --backend ray, or leave it out")

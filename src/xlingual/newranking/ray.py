@@ -124,8 +124,8 @@ def _answer(ray: Any, reference: Any) -> _Answer:  # noqa: ANN401
     except ray.exceptions.RayError as error:
         cause = getattr(error, "cause", None) or error
         raise XlingualError(
-            f"a machine of the Ray cluster could not rank ({type(cause).__name__}: {one_line(cause)}): look at "
-            "its memory, and whether it has the same xlingual as this machine"
+            f"a machine of the Ray cluster could not rank ({type(cause).__name__}: {one_line(cause)}): look "
+            "at its memory, and whether it has the same xlingual as this machine"
         ) from error
     if isinstance(answer, str):
         raise InputError(answer)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,11 @@ class UnitVectors:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give what travels: the chosen rows and their lengths, without copies on devices."""
+        state = {"raw": self.raw[self.rows], "rows": np.arange(len(self)), "_moved": {}}
+        return state | {name: self.__dict__[name] for name in ("inverse_norms",) if name in self.__dict__}
 
     @property
     def dim(self) -> int:
