@@ -14,7 +14,7 @@ import numpy as np
 from xlingual.align.nodes import Nodes
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.ragged import groups
-from xlingual.ranking import CPU, Ranker, Top, Transposed, rows_of, similarity_of
+from xlingual.ranking import CPU, Ranker, Top, rank, rows_of, similarity_of
 
 KEPT = 30  # nearest images of each node in each other language
 NEAREST = 10  # neighbours whose mean tells a hub (Conneau et al., ICLR 2018)
@@ -83,8 +83,8 @@ def _alike(
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     similarity = similarity_of(rows_of(image, left), rows_of(image, right))
     k = kept + 1  # one may be of the own item
-    there, back = Top(k, similarity.shape, cap=1), Top(k, similarity.shape[::-1], cap=1)
-    ranker.scan(similarity, [there, Transposed(back)])
+    there, back = (Top(k, similarity.shape, cap=1, columns=columns) for columns in (False, True))
+    rank(similarity, [there, back], ranker)
     one, other = there.result(), back.result()
     i, j = np.concatenate([one.query, other.candidate]), np.concatenate([one.candidate, other.query])
     edge = np.unique(i * len(right) + j)

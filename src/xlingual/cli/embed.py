@@ -57,11 +57,11 @@ def _encoder_pool(request: EmbedRequest) -> EncoderPool | None:
         if request.address is not None or request.workers is not None:
             raise InputError("--address and --workers are for clusters: add --backend ray, or leave them out")
         return None
+    from xlingual.cluster import imported
     from xlingual.embed.encoder_pool import EncoderPool
-    from xlingual.ranking.cluster.connection import cluster_address, imported
 
     imported()  # says what to install, before any work is done
-    return EncoderPool(cluster_address(request.address), request.workers, cores=available_cores())
+    return EncoderPool(request.address, request.workers, cores=available_cores())
 
 
 def _show(found: list[Exported]) -> None:

@@ -1,4 +1,4 @@
-"""The ranker of a request; finished parts of long passes are kept until the command ends well."""
+"""The ranker of a request; finished blocks of long passes are stored until the command ends well."""
 
 from __future__ import annotations
 
@@ -9,50 +9,60 @@ from typing import TYPE_CHECKING
 import click
 
 from xlingual.cli import screen
+from xlingual.errors import InputError
 
 if TYPE_CHECKING:
-    from xlingual.ranking import Ranker
+    from xlingual.ranking import Blocks, Ranker
     from xlingual.requests.ranking import Ranking
 
 
 def chosen_ranker(request: Ranking, store: Path | str | None, *, quiet: bool) -> Ranker:
     """Return the ranker, and say why it was chosen.
 
-    Where there is a store ("default": the user's own), finished parts of long passes are kept in it until the
-    command has ended well.
+    Where there is a store ("default": the user's own), finished blocks of long passes are kept in it until
+    the command has ended well.
     """
-    from xlingual.ranking.choice import choose
-    from xlingual.store import default_folder
+    from xlingual.store import FolderBlocks, default_folder
 
-    kept_in = default_folder() if store == "default" else None if store is None else Path(store)
-    shared = request.shared
-    if request.backend == "ray" and shared is None and request.address is None and kept_in is not None:
-        from xlingual.ranking.cluster.connection import cluster_address
-
-        # on this machine alone: a cluster may be named by RAY_ADDRESS
-        shared = str(kept_in / "ranking") if cluster_address(None) is None else None
-    chosen = choose(
-        request.backend,
-        threads=request.threads,
-        memory=request.memory,
-        device=request.device,
-        precision=request.precision,
-        address=request.address,
-        shared=shared,
-    )
-    if not quiet and (chosen.notable or sys.stderr.isatty()):
-        screen.note(f"ranking {chosen.why}")
-    return _kept(chosen.ranker, kept_in)
-
-
-def _kept(ranker: Ranker, store: Path | None) -> Ranker:
-    """Return the ranker, keeping finished parts until the command has ended without an error."""
-    from xlingual.ranking.resume import Kept
-
-    keeping = ranker if hasattr(ranker, "forget") else None
-    if keeping is None and store is not None:
-        keeping = ranker = Kept(ranker, store / "ranking")
+    folder = default_folder() if store == "default" else None if store is None else Path(store)
+    blocks = None if folder is None else FolderBlocks(folder / "ranking")
     context = click.get_current_context(silent=True)
-    if keeping is not None and context is not None:
-        context.call_on_close(lambda: keeping.forget() if sys.exc_info()[0] is None else None)
+    if blocks is not None and context is not None:
+        context.call_on_close(lambda: blocks.forget() if sys.exc_info()[0] is None else None)
+    ranker, why = _chosen(request, blocks)
+    if not quiet and sys.stderr.isatty():
+        screen.note(f"ranking {why}")
     return ranker
+
+
+def _chosen(request: Ranking, blocks: Blocks | None) -> tuple[Ranker, str]:
+    """Return the ranker, and where it ranks: by torch where a device, or a GPU here, asks for it."""
+    from xlingual.ranking import Cpu, Torch
+    from xlingual.ranking.rankers import why_no_cuda
+
+    backend, device, threads = request.backend, request.device, request.threads
+    if backend == "ray":
+        if device is not None:
+            raise InputError("--backend ray: each worker takes the device it has; leave out --device")
+        return _with_ray(request, blocks)
+    if request.address is not None:
+        raise InputError("--address is for clusters: add --backend ray, or leave it out")
+    if backend == "cpu" and device not in (None, "auto", "cpu"):
+        raise InputError(f"--backend cpu ranks on the processor: leave out --device {device}, or --backend")
+    lacking = why_no_cuda() if backend == "auto" and device in (None, "auto") else ""
+    if backend == "torch" or (backend == "auto" and device != "cpu" and not lacking):
+        torch = Torch(device, blocks)
+        return torch, f"on {torch.about()['device']}; screened in float32, decided in float64"
+    many = "1 thread" if threads == 1 else f"{threads} threads"
+    return Cpu(threads, blocks), f"on the processor, {many}" + (f": {lacking}" if lacking else "")
+
+
+def _with_ray(request: Ranking, blocks: Blocks | None) -> tuple[Ranker, str]:
+    from xlingual.cluster import connect, imported
+    from xlingual.ranking.ray import Ray
+
+    imported()  # says what to install before any work is done
+    if request.address is not None:
+        connect(request.address)
+    where = f" at {request.address}" if request.address else ""
+    return Ray(request.address, blocks, request.threads), f"by Ray{where}"

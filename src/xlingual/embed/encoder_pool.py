@@ -17,15 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.cluster import HEADLESS, connect, gone, held_back, is_alive, machines
 from xlingual.embed.actor import Actor, ActorReply, ActorSpec
 from xlingual.embed.encoding import is_kept, joined_parts
 from xlingual.encoders import Encoder, EncoderLike, Stacked
 from xlingual.encoders.decoding import BrokenImagesError
 from xlingual.errors import InputError, XlingualError, warn
 from xlingual.images import read_bytes
-from xlingual.ranking.cluster.connection import HEADLESS, answers, connect, gone, machines
-from xlingual.ranking.cluster.interruption import held_back
-from xlingual.ranking.cluster.machines import check_machines
 from xlingual.records import Encoded, Images, Texts
 
 _PIECES = 4  # that each copy gets of a batch, so that none waits long for the last one
@@ -40,8 +38,9 @@ _WAIT = 0.5  # seconds without an answer, after which interruptions are checked
 class EncoderPool:
     """Where copies of encoders run, and how many.
 
-    `address` as of `RayRanker`; `workers` copies (None: one for each GPU, else one for each machine), each
-    with `gpus` of a GPU (None: one where the cluster has any); `cores` where Ray is started on this machine.
+    `address` of the head, as in `cluster.connect`; `workers` copies (None: one for each GPU, else one for
+    each machine), each with `gpus` of a GPU (None: one where the cluster has any); `cores` where Ray is
+    started on this machine.
     """
 
     address: str | None = None
@@ -65,7 +64,6 @@ class EncoderPool:
             yield encoder
             return
         ray = connect(self.address, self.cores)
-        check_machines(ray, None)
         given = str(entry) if isinstance(entry, str | os.PathLike) else entry
         spec = ActorSpec(name, kind, given, depth, tuple(languages), os.getcwd())
         remote = _Remote(ray, below, spec, *self._resources(ray))
@@ -128,36 +126,36 @@ class _Remote(Encoder):
         waiting, found = deque(range(len(rows))), dict[int, ActorReply]()
         working: dict[Any, tuple[Any, int]] = {}
         since = headed = time.monotonic()
-        with held_back() as interrupted, self._given_back(working):
+        with self._given_back(working):
             while len(found) < len(rows):
-                interrupted()
-                while waiting and self._idle:
-                    actor, number = self._idle.pop(), waiting.popleft()
-                    working[actor.encode.remote(_packed(batch.take(rows[number])))] = actor, number
-                ended, _ = self._ray.wait([*working, *self._starting], num_returns=1, timeout=_WAIT)
-                if ended or answers(self._ray):
-                    headed = time.monotonic()
-                elif time.monotonic() - headed > HEADLESS:
-                    raise gone(ConnectionError("nothing listens where its head was"), "the store")
-                if ended or working:
-                    since = time.monotonic()
-                elif time.monotonic() - since > _PATIENCE:
-                    raise XlingualError(
-                        "no machine of the Ray cluster has room for a copy of the encoder: look with ray "
-                        "status, or give fewer --workers"
-                    )
-                for reference in ended:
-                    if reference in self._starting:
-                        self._started(reference)
-                        continue
-                    actor, number = working.pop(reference)
-                    answer = self._answer(reference)
-                    if answer is None:  # the copy was lost
-                        waiting.appendleft(number)
-                        self._replace()
-                        continue
-                    self._idle.append(actor)
-                    found[number] = self._complete(answer, len(rows[number]))
+                with held_back():
+                    while waiting and self._idle:
+                        actor, number = self._idle.pop(), waiting.popleft()
+                        working[actor.encode.remote(_packed(batch.take(rows[number])))] = actor, number
+                    ended, _ = self._ray.wait([*working, *self._starting], num_returns=1, timeout=_WAIT)
+                    if ended or is_alive(self._ray):
+                        headed = time.monotonic()
+                    elif time.monotonic() - headed > HEADLESS:
+                        raise gone(ConnectionError("nothing listens where its head was"))
+                    if ended or working:
+                        since = time.monotonic()
+                    elif time.monotonic() - since > _PATIENCE:
+                        raise XlingualError(
+                            "no machine of the Ray cluster has room for a copy of the encoder: look with ray "
+                            "status, or give fewer --workers"
+                        )
+                    for reference in ended:
+                        if reference in self._starting:
+                            self._started(reference)
+                            continue
+                        actor, number = working.pop(reference)
+                        answer = self._answer(reference)
+                        if answer is None:  # the copy was lost
+                            waiting.appendleft(number)
+                            self._replace()
+                            continue
+                        self._idle.append(actor)
+                        found[number] = self._complete(answer, len(rows[number]))
         return _joined([found[number] for number in range(len(rows))])
 
     @contextmanager

@@ -21,7 +21,7 @@ from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter
 from xlingual.forms import dense
-from xlingual.ranking import TextPool, TextRows, rows_of
+from xlingual.ranking import Pool, TextRows, rows_of
 from xlingual.records import Encoded, Texts
 from xlingual.store import Store
 
@@ -40,9 +40,9 @@ class TextVectors:
     position: Ints
     truncated: dict[str, int] | None = None
 
-    def pool(self, rows: Ints) -> TextPool:
+    def pool(self, rows: Ints) -> Pool:
         """Return the vectors of the rows, equal ones collapsed."""
-        return TextPool.of(self.vectors, self.position[rows])
+        return Pool.of(self.vectors, self.position[rows])
 
     def unit(self, rows: Ints) -> TextRows:
         """Return the vectors of the rows as they are compared, one for each row."""

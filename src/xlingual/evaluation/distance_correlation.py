@@ -47,8 +47,7 @@ NAME = "distance-correlation"
 EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
 SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement
 _UNION_BYTES = 1 << 29  # of the keys of a union of samples
-_ROWS = 2048  # of a union computed at a time
-_CACHED_ROWS = 64  # of these rounded at a time: they stay in the cache
+_ROWS = 512  # of a union computed at a time
 KEPT_BYTES = 1 << 29  # ranked image distances kept for the next encoder
 
 Unit = Callable[[Ints], Any]  # the dense vectors of some codes (text rows, images)
@@ -162,14 +161,12 @@ class RankedTables:
     def _union(self) -> np.ndarray:
         """Return the keys of all sources and targets, int32 [sources, targets]: |cosine| ≤ 1 fits."""
         similarity = Cosine(self.unit(self._sources), self.unit(self._targets))
-        keys = np.empty(similarity.shape, dtype=np.int32)
-        for rows in np.split(np.arange(len(keys)), range(_ROWS, len(keys), _ROWS)):
-            for columns, block in similarity.blocks(rows, np.arange(len(self._targets))):
-                for low in range(0, len(rows), _CACHED_ROWS):
-                    scores = block[low : low + _CACHED_ROWS]
-                    scores /= UNIT
-                    first = int(rows[low])
-                    np.rint(scores, out=keys[first : first + len(scores), columns], casting="unsafe")
+        keys, targets = np.empty(similarity.shape, dtype=np.int32), np.arange(len(self._targets))
+        for start in range(0, len(keys), _ROWS):
+            rows = np.arange(start, min(start + _ROWS, len(keys)))
+            scores = similarity.block(rows, targets)
+            scores /= UNIT
+            np.rint(scores, out=keys[start : start + _ROWS], casting="unsafe")
         return keys
 
     def _room(self) -> Ints:
@@ -186,7 +183,7 @@ class RankedTables:
             return RankedTable.within(self._keys, rows, columns, self._room())
         similarity, drawn = Cosine(self.unit(source), self.unit(target)), self.pairs[number].drawn
         if drawn is not None:
-            return RankedTable.of(similarity.exact(*drawn))
+            return RankedTable.of(similarity.keys(*drawn))
         block = similarity.block(np.arange(len(source)), np.arange(len(target)))
         return RankedTable.of(np.rint(block / UNIT).astype(np.int64).ravel())
 

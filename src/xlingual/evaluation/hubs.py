@@ -15,12 +15,12 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import table_of
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.numbers import Subject
 from xlingual.measures.hub_alarm import LEAST, ByChance, bins_of, is_alarm
 from xlingual.measures.hubness import Hubness, Places, hubness_of, skewness_error
 from xlingual.ragged import members, sums
 from xlingual.ranking import TopK
-from xlingual.ranking.listed import Lists
 from xlingual.results import Interval
 from xlingual.results.views import HubBin, HubCounts
 

@@ -13,10 +13,10 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.names import Names
 from xlingual.data.samples import Sample
 from xlingual.errors import InputError, parameter, warn
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.run_systems import RunSystem, Search
 from xlingual.measures import Measure
 from xlingual.measures.rank import DepthShare
-from xlingual.ranking.listed import Lists
 
 MOST_UNKNOWN = 0.01  # of a system's queries may have lists that are too short for a measure
 

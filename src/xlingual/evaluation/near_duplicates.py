@@ -20,7 +20,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR
 from xlingual.embed import ImageIndex
 from xlingual.errors import parameter, warn
-from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors, one_library_thread
+from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors, one_library_thread, rank
 from xlingual.streams import stream
 
 if TYPE_CHECKING:
@@ -225,9 +225,9 @@ def image_links(
     queried = np.arange(len(points)) if queries is None else distinct_values(point[np.isin(rows, queries)])
     similarity = Cosine(vectors.take(queried), vectors)
     top = Top(_NEIGHBOURS + 1, similarity.shape, cap=_NEIGHBOURS + 1)
-    ranker.scan(similarity, [top])
+    rank(similarity, [top], ranker)
     best = top.result()
-    cosine = np.multiply(similarity.exact(best.query, best.candidate), UNIT, dtype=np.float64)
+    cosine = np.multiply(similarity.keys(best.query, best.candidate), UNIT, dtype=np.float64)
     first, second = queried[best.query], best.candidate
     near = (first != second) & (cosine >= least)
     distance = (1 - cosine[near]) / max(1 - least, UNIT)
@@ -244,7 +244,7 @@ def near_cosine(vectors: UnitVectors) -> float:
     some = distinct_values(np.linspace(0, len(vectors) - 1, _BACKGROUND).astype(np.int64))
     if len(some) < 3:
         return 1.0
-    unit = vectors.take(some).screen(0, len(some))
+    unit = vectors.take(some).screened(np.arange(len(some)))
     with one_library_thread():  # the number of threads must not change the rounding of products
         cosine = unit @ unit.T
     distance = 1 - cosine[np.triu_indices(len(some), 1)].astype(np.float64)

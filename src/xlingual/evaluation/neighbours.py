@@ -14,11 +14,11 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import from_numpy
 from xlingual.data.manifest import Manifest
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.perquery import Words, looked_up, repeated, words_of
 from xlingual.ragged import groups, members, spans
 from xlingual.ranking import UNIT, Cosine, Offsets, TextSimilarity, TopK
-from xlingual.ranking.listed import Lists
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +54,7 @@ class Scores:
         """Return the scores of pairs (query[i], candidate[i]), ordered by query."""
         if isinstance(self.similarity, Cosine) and self.offsets is None:
             return _cosines(self.similarity, query, candidate)
-        keys = self.similarity.exact(query, candidate)
+        keys = self.similarity.keys(query, candidate)
         if self.offsets is not None:
             keys = self.offsets.keys(keys, candidate)
         scores: Floats = (keys * UNIT).astype(np.float64)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ranking import Offsets, TextSimilarity, Top, adjusted, scan, similarity_of
-from xlingual.ranking.scan import TILE_BYTES
+from xlingual.evaluation.passes import corrected
+from xlingual.ranking import CPU, Offsets, TextSimilarity, Top, rank, similarity_of
 
 _MOST_SCREENED = 2048  # candidates of a question: longer lists are cheaper sorted whole
 _FEW = 4  # and so are lists of over one candidate in so many
 _CAP = 1000  # different vectors that tie with the last place: with more, names decide among all candidates
 _LARGEST = 1 << 62  # of an integer of a key and a column
+_BYTES = 1 << 25  # of keys, or lines, at a time
 _AT_ONCE = 4096  # questions, and candidates, scored in float64 at a time
 
 
@@ -26,7 +27,7 @@ def ranked(
     Scores are those of the similarity, less `offsets` where there are some.
 
     `column` [m] is the similarity's candidate of each column. Short lists are screened in
-    float32, long ones and all columns are sorted by exact keys. Memory: about four times TILE_BYTES for what
+    float32, long ones and all columns are sorted by exact keys. Memory: about four times _BYTES for what
     is kept of a block of questions, and a tile or two.
     """
     order = np.argsort(column, kind="stable")
@@ -36,7 +37,7 @@ def ranked(
     if count > _MOST_SCREENED or count * _FEW > len(column):
         yield from _sorted(similarity, questions, columns, count, offsets)
         return
-    height = max(1, 4 * TILE_BYTES // (100 * (4 * count + _CAP)))
+    height = max(1, 4 * _BYTES // (100 * (4 * count + _CAP)))
     for start in range(0, len(questions), height):
         yield from _screened(similarity, questions[start : start + height], columns, count, offsets)
 
@@ -62,7 +63,7 @@ def _screened(
     vectors = similarity.queries
     part = similarity_of(vectors.take(questions), similarity.candidates)
     found = Top(count, part.shape, weights=columns.sizes, cap=_CAP)
-    scan(part, [adjusted(found, offsets)], budget=TILE_BYTES)
+    rank(corrected(part, offsets), [found], CPU)
     top = found.result()
     taken = np.clip(count - top.above, 0, top.weight)  # of columns that tie, those of the first names
     listed = np.bincount(top.query, taken, minlength=n)
@@ -89,7 +90,7 @@ def _sorted(
     Keys and columns are packed into one integer, all different, so that a plain sort is exact.
     """
     width = len(columns.of)
-    height = min(_AT_ONCE, max(1, 4 * TILE_BYTES // (8 * width)))
+    height = min(_AT_ONCE, max(1, 4 * _BYTES // (8 * width)))
     for start in range(0, len(questions), height):
         for row in _packed(similarity, questions[start : start + height], columns, offsets):
             best = row if count == width else np.partition(row, width - count)[width - count :]
@@ -101,10 +102,10 @@ def _packed(similarity: TextSimilarity, questions: Ints, columns: _Columns, offs
     """Return key · m + (m - 1 - column) of every question and column, int64 [questions, m]."""
     width = len(columns.of)
     packed = np.empty((len(questions), width), dtype=np.int64)
-    step = min(_AT_ONCE, max(1, TILE_BYTES // (8 * len(questions))))
+    step = min(_AT_ONCE, max(1, _BYTES // (8 * len(questions))))
     for start in range(0, similarity.shape[1], step):
         part = np.arange(start, min(start + step, similarity.shape[1]))
-        keys = similarity.block_keys(questions, part)
+        keys = similarity.key_block(questions, part).astype(np.int64)
         if offsets is not None:
             keys = offsets.keys(keys, part)
         own = columns.order[columns.first[start] : columns.first[part[-1]] + columns.sizes[part[-1]]]

@@ -9,7 +9,16 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.samples import Sample
 from xlingual.evaluation.run import TextSides
-from xlingual.ranking import Banked, Offsets, Progress, Ranker, similarity_of
+from xlingual.ranking import (
+    Banked,
+    Corrected,
+    Offsets,
+    Progress,
+    Ranker,
+    Similarity,
+    TextSimilarity,
+    similarity_of,
+)
 
 
 def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
@@ -18,6 +27,11 @@ def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
         distinct_values(np.concatenate([targets for _, targets in areas]))
     )
     return len(areas) == 1 or union <= sum(len(sources) * len(targets) for sources, targets in areas)
+
+
+def corrected(similarity: TextSimilarity, offsets: Offsets | None) -> Similarity:
+    """Return the similarity less offsets, where there are some."""
+    return similarity if offsets is None else Corrected(similarity, offsets)
 
 
 def part_of(progress: Progress | None, done: int, parts: int) -> Progress | None:

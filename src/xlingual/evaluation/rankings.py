@@ -17,9 +17,9 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import escaped
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.ordered import ranked
-from xlingual.ranking import Offsets, TextPool, TextRows, rows_of, similarity_of
-from xlingual.ranking.listed import Lists
+from xlingual.ranking import Offsets, Pool, TextRows, rows_of, similarity_of
 
 if TYPE_CHECKING:
     from xlingual.data.pools.pool import MultilingualPool
@@ -128,7 +128,7 @@ def best_by_name(
     The order is exact: float64 scores to 9 decimals.
     """
     by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-    collapsed = TextPool.of(candidate_vectors.raw, candidate_vectors.rows)
+    collapsed = Pool.of(candidate_vectors.raw, candidate_vectors.rows)
     if queries is not None:
         query_vectors = rows_of(query_vectors.raw, query_vectors.rows[queries])
     if offsets is not None:  # equal vectors have equal ones

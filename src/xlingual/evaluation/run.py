@@ -27,13 +27,13 @@ from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
 from xlingual.evaluation.banks import OwnCorrections, TrainingQueries
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.run_systems import Place, RunSystem
 from xlingual.evaluation.similarities import COSINE, Fitted, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.ranking import Banked, Cpu, Ranker
-from xlingual.ranking.listed import Lists
 from xlingual.records import Texts
 from xlingual.results import Results
 from xlingual.results.entries import Entry

@@ -20,7 +20,7 @@ from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.encoders.registry import Together, check, entries, read_options, returns_lists
 from xlingual.encoders.scheme import LISTS
 from xlingual.errors import InputError, warn
-from xlingual.ranking.listed import Lists
+from xlingual.evaluation.lists import Lists
 from xlingual.records import Texts
 from xlingual.requests.record import none_given
 from xlingual.requests.shared import SYSTEMS

@@ -9,9 +9,8 @@ from typing import Any
 
 from xlingual.encoders.spec import parse
 from xlingual.errors import InputError, did_you_mean, parameter
-from xlingual.ranking import Csls, InvertedSoftmax
-from xlingual.ranking.banks import Correction
-from xlingual.ranking.corrections import LARGEST_BETA, LEAST_BETA
+from xlingual.ranking import Correction, Csls, InvertedSoftmax
+from xlingual.ranking.hubs import LARGEST_BETA, LEAST_BETA
 
 COSINE = "cosine"
 _WORD = re.compile(r"([\w-]+):?(?:\?(.*))?")

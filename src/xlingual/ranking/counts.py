@@ -1,255 +1,251 @@
-"""For each (query, target): how many candidates score above the target, and how many tie with it."""
+"""For each pair of a query and a candidate: how many candidates score above it, and how many tie with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ranking.levels import levels_of
-from xlingual.ranking.lookup import not_above
-from xlingual.ranking.masks import chosen, extra, places, row_sums
-from xlingual.ranking.scan import Tile, refuse_others, wanted
+from xlingual.ragged import spans
 from xlingual.ranking.similarity import UNIT, Similarity
+from xlingual.ranking.tiles import Array, Device, Tile, reaching
+from xlingual.records import digest
 
-_BATCH = 1 << 22  # scores compared at a time
-_SORTED = 1 << 19  # scores sorted at a time
-_MANY = 8  # targets of a query from which on its scores are sorted
+_PIECE = 1 << 19  # scores compared at a time
+_FEW = 64  # single scores are looked up where there is at most one in so many
+_EXACT = 1 << 24  # float32 sums of whole numbers below are exact
 
 
 class Counts:
-    """Counts the candidates above and tied with each target; a target ties with itself by its number.
+    """Counts, for pairs (query, candidate), the candidates above the pair and those tied with it.
 
-    `query` and `target` [p] are pairs, `weights` [m] the multiplicity of each candidate in the group that is
-    counted (0: not in it; None: one each). After the scan `above` and `tied` are int64 [p]; a target outside
-    the group is not counted itself.
+    `keys` [p] are the exact keys of the pairs; a pair ties with itself. `groups` divides the candidates: a
+    code for each [m], or membership [m, G], since groups may overlap as the samples of seeds do. `weights`
+    [m] says how often each candidate counts. `within` [p] names the only group in which each pair is counted.
 
-    Targets of a query that tie are counted once: what is above them and ties with them is the same.
+    With `columns` the queries of the pairs are the candidates of the similarity, and are ranked against its
+    queries; groups and weights are of these.
 
-    A part (`within`) holds the pairs of its queries, in the same order, and the weights of its candidates.
+    `above` and `tied` are int64, [p, G] with groups and without `within`, else [p].
     """
 
-    def __init__(self, query: Ints, target: Ints, keys: Ints, *, weights: Ints | None = None) -> None:
-        counted, self._level = levels_of(query, keys)
-        self.query, self.target, self.keys = query[counted], target[counted], keys[counted]
-        self.weights = weights
-        self.columns = None if weights is None else _members(weights, 0)
-        self._above = np.zeros(len(counted), dtype=np.int64)
-        self._tied = np.zeros(len(counted), dtype=np.int64)
-        self._first = 0  # of all pairs in the order of queries, the first one here
-        self.column = 0  # the candidate that the first weight is of
-        self.decided = 0  # pairs that the screen left open
+    def __init__(
+        self,
+        query: Ints,
+        candidate: Ints,
+        keys: Ints,
+        *,
+        groups: np.ndarray | None = None,
+        weights: Ints | None = None,
+        within: Ints | None = None,
+        columns: bool = False,
+    ) -> None:
+        self.key, self.columns, self.is_flat = keys, columns, groups is None or within is not None
+        self._order = np.argsort(query, kind="stable")
+        self.pairs = Pairs(query[self._order], candidate[self._order], keys[self._order])
+        self.within = None if within is None else within[self._order]
+        self.members = _members(groups, weights)
+        n_groups = 1 if self.members is None or within is not None else self.members.shape[1]
+        self._sums = np.zeros((2, len(query), n_groups), np.int64)
 
     @classmethod
-    def of(cls, similarity: Similarity, query: Ints, target: Ints, *, weights: Ints | None = None) -> Counts:
-        """Return the request for pairs, with the targets' exact keys."""
-        return cls(query, target, similarity.exact(query, target), weights=weights)
+    def of(
+        cls,
+        similarity: Similarity,
+        query: Ints,
+        candidate: Ints,
+        *,
+        groups: np.ndarray | None = None,
+        weights: Ints | None = None,
+        within: Ints | None = None,
+    ) -> Self:
+        """Ask for pairs of a similarity, with their exact keys."""
+        keys = similarity.keys(query, candidate)
+        return cls(query, candidate, keys, groups=groups, weights=weights, within=within)
 
     @property
     def above(self) -> Ints:
-        """Candidates that score higher than the target, in the order of the pairs given."""
-        return self._in_given_order(self._above)
+        """Candidates that score higher than the pair."""
+        return self._in_order(self._sums[0])
 
     @property
     def tied(self) -> Ints:
-        """Candidates that score the same as the target, itself included."""
-        return self._in_given_order(self._tied)
+        """Candidates that score the same as the pair, itself included."""
+        return self._in_order(self._sums[1])
 
-    @property
-    def keys_given(self) -> Ints:
-        """Exact keys of the targets, in the order of the pairs given."""
-        return self._in_given_order(self.keys)
+    def _in_order(self, sums: Ints) -> Ints:
+        in_order = np.empty_like(sums)
+        in_order[self._order] = sums
+        return in_order[:, 0] if self.is_flat else in_order
 
-    def _in_given_order(self, values: Ints) -> Ints:
-        given: Ints = values[self._level]
-        return given
+    def part(self, rows: slice) -> CountsPart:
+        """Begin a block of queries of the similarity."""
+        return CountsPart(self, self._pairs_of(rows))
 
-    def within(self, rows: slice, columns: slice) -> Counts:
-        """Return the request for these queries and candidates alone, with nothing seen."""
-        part = object.__new__(Counts)
-        pairs = self.pairs_of(rows.start, rows.stop - rows.start)
-        part._level = np.arange(pairs.stop - pairs.start)
-        part.query, part.target, part.keys = self.query[pairs], self.target[pairs], self.keys[pairs]
-        part._above = np.zeros(len(part.query), dtype=np.int64)
-        part._tied, part.decided, part._first = np.zeros_like(part._above), 0, self._first + pairs.start
-        part.weights, part.columns, part.column = self.weights, self.columns, self.column
-        if self.weights is not None and columns.stop - columns.start < len(self.weights):
-            part.column = columns.start
-            part.weights = self.weights[columns.start - self.column : columns.stop - self.column]
-            part.columns = _members(part.weights, part.column)
-        return part
+    def _pairs_of(self, rows: slice) -> slice:
+        if self.columns:
+            return slice(0, len(self.key))
+        return slice(*np.searchsorted(self.pairs.query, (rows.start, rows.stop)).tolist())
 
-    def alone(self, rows: slice, columns: slice) -> Counts:
-        """Return the request for these queries and candidates with both numbered from zero."""
-        part = self.within(rows, columns)
-        part.query, part.target = part.query - rows.start, part.target - columns.start
-        part.column -= columns.start
-        part.columns = None if part.columns is None else part.columns - columns.start
-        return part
+    def take(self, rows: slice, arrays: Mapping[str, np.ndarray]) -> None:
+        """Add the counts of a block."""
+        self._sums[:, self._pairs_of(rows)] += arrays["sums"]
 
-    def request_arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays that define the request: equal arrays mean equal requests."""
-        found = {"query": self.query, "target": self.target, "keys": self.keys}
-        return found if self.weights is None else {**found, "weights": self.weights}
+    def finish(self, similarity: Similarity) -> None:
+        """Do nothing: counts are whole when all blocks are added."""
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the state: the counts so far."""
-        return {"above": self._above, "tied": self._tied, "decided": np.array(self.decided)}
+    def identity(self) -> bytes:
+        """Identify the question."""
+        arrays = (self.pairs.query, self.pairs.candidate, self.pairs.key, self.within, self.members)
+        return digest("counts", str(self.columns), *(b"" if a is None else a.tobytes() for a in arrays))
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over the state of a part with the same request."""
-        self._above, self._tied = state["above"].copy(), state["tied"].copy()
-        self.decided = int(state["decided"])
 
-    def merge(self, others: Sequence[Counts]) -> None:
-        """Take in what others saw of other pairs."""
-        for other in others:
-            offset, count = other._first - self._first, len(other.query)
-            refuse_others(offset, count, len(self.query))
-            own = slice(offset, offset + count)
-            self._above[own] += other._above
-            self._tied[own] += other._tied
-            self.decided += other.decided
+class Pairs:
+    """Pairs of a query and a candidate with their exact keys, by query; parallel arrays [p]."""
 
-    def pairs_of(self, first: int, rows: int) -> slice:
-        """Return the pairs of so many queries from the first on."""
-        low, high = np.searchsorted(self.query, (first, first + rows))
-        return slice(int(low), int(high))
+    def __init__(self, query: Ints, candidate: Ints, key: Ints) -> None:
+        self.query, self.candidate, self.key = query, candidate, key
 
-    def update(self, tile: Tile) -> None:
-        """Take in a tile."""
-        columns = wanted(tile.scores.shape[1], tile.column, self.columns)
-        numbers = (np.arange(tile.scores.shape[1]) if columns is None else columns) + tile.column
-        if len(numbers) == 0:
+    def limits(self, band: float) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the scores below which a candidate is surely lower, and above which surely higher."""
+        score, infinity = self.key * UNIT, np.float32(np.inf)
+        lower = np.nextafter((score - band).astype(np.float32), -infinity)
+        return lower, np.nextafter((score + band).astype(np.float32), infinity)
+
+
+class CountsPart:
+    """The counts of the pairs of a block of queries."""
+
+    def __init__(self, counts: Counts, part: slice) -> None:
+        pairs = counts.pairs
+        self.pairs = Pairs(pairs.query[part], pairs.candidate[part], pairs.key[part])
+        self.within = None if counts.within is None else counts.within[part]
+        self.members, self.columns = counts.members, counts.columns
+        self.sums = np.zeros((2, part.stop - part.start, counts._sums.shape[2]), np.int64)
+        self._limits: tuple[np.ndarray, np.ndarray] | None = None
+        self._is_near = True  # whether few scores reach the pairs
+        self._moved: dict[str, Array] = {}  # members by device
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Give the counts (above, tied), int64 [2, p, G], in the order of queries."""
+        return {"sums": self.sums}
+
+    def see(self, tile: Tile) -> None:
+        """Count in a tile for the pairs of its queries whose row has a score that reaches theirs."""
+        tile = tile.turned if self.columns else tile
+        low, high = np.searchsorted(self.pairs.query, (tile.rows.start, tile.rows.stop)).tolist()
+        if low == high:
             return
-        found = self.pairs_of(tile.row, tile.scores.shape[0])
-        rows, starts = np.unique(self.query[found], return_index=True)
-        if len(self.query[found]) > _MANY * len(rows):
-            starts = np.append(starts, found.stop - found.start) + found.start
-            step = max(1, _SORTED // len(numbers))
-            for first in range(0, len(rows), step):
-                pairs = slice(int(starts[first]), int(starts[min(first + step, len(rows))]))
-                self._look_up(tile, columns, pairs, numbers)
-        else:
-            self._compare(tile, columns, np.arange(found.start, found.stop), numbers)
-
-    def _step(self, numbers: Ints) -> int:
-        """Return how many rows of so many columns are looked at at a time."""
-        return max(1, _BATCH // len(numbers))
-
-    def add(self, above: Ints, tied: Ints, decided: int) -> None:
-        """Take in what a back end counted for each pair, [p, 1] in the order of `query`."""
-        self._above += above[:, 0]
-        self._tied += tied[:, 0]
-        self.decided += decided
-
-    def _look_up(self, tile: Tile, columns: Ints | None, pairs: slice, numbers: Ints) -> None:
-        """Count for all pairs of some queries with many targets each, whose scores are sorted once.
-
-        Pairs that have others within the band are compared with all scores, as `_compare` does.
-        """
-        rows, row = np.unique(self.query[pairs], return_inverse=True)
-        scores = chosen(tile.scores, rows - tile.row, columns)
-        ordered, before = _sorted(scores, self._weight(numbers))
-        target_score, kind = self.keys[pairs] * UNIT, scores.dtype
-        start, size = row * len(numbers), np.full(1, len(numbers))
-        high = (target_score + tile.band).astype(kind)
-        low = np.nextafter((target_score - tile.band).astype(kind), kind.type(-np.inf))
-        up_to = not_above(ordered, start, size, high)
-        near = up_to - not_above(ordered, start, size, low)
-        here, own = self._own(pairs, numbers)
-        open_pairs = near.copy()
-        open_pairs[here] -= 1
-        if tile.leaves_open(int(open_pairs.sum()), scores.size):
-            self._look_up(tile.decided, columns, pairs, numbers)
+        if tile.is_decided:
+            self._compare_keys(tile, np.arange(low, high))
             return
-        if tile.is_exact:
-            self._above[pairs] += before[row, -1] - before[row, up_to]
-            self._tied[pairs] += before[row, up_to] - before[row, up_to - near]
-            return
-        clear = open_pairs == 0
-        self._above[pairs] += np.where(clear, before[row, -1] - before[row, up_to], 0)
-        self._tied[pairs.start + here] += np.where(clear[here], own, 0)
-        self._compare(tile, columns, pairs.start + np.flatnonzero(~clear), numbers)
+        if self._limits is None:
+            self._limits = self.pairs.limits(tile.band)
+        pairs = np.arange(low, high)
+        if self._is_near:
+            row = self.pairs.query[pairs] - tile.rows.start
+            pairs = pairs[tile.device.host(tile.peaks)[row] >= self._limits[0][pairs]]
+            self._is_near = self._look_up(tile, pairs)
+        if not self._is_near:
+            for piece in _pieces(pairs, tile):
+                self._compare(tile, piece)
 
-    def _compare(self, tile: Tile, columns: Ints | None, pairs: Ints, numbers: Ints) -> None:
-        """Count for some pairs; columns of the tile that are counted have ascending numbers."""
-        step = self._step(numbers)
-        for start in range(0, len(pairs), step):
-            part = pairs[start : start + step]
-            if not self._count(tile, columns, part, numbers):
-                self._count(tile.decided, columns, part, numbers)
-
-    def _count(self, tile: Tile, columns: Ints | None, pairs: Ints, numbers: Ints) -> bool:
-        """Count for a few pairs; return False, with nothing counted, where too much is open."""
-        scores = chosen(tile.scores, _places(self.query[pairs] - tile.row), columns)
-        target_score, kind = self.keys[pairs] * UNIT, scores.dtype
-        higher = scores > (target_score + tile.band).astype(kind)[:, None]
-        possible = scores >= (target_score - tile.band).astype(kind)[:, None]
-        here, own = self._own(pairs, numbers)
-        # the screen has the target itself within the band
-        possible[here, np.searchsorted(numbers, self.target[pairs][here])] = False
-        certain, near = row_sums(higher), row_sums(possible)
-        if tile.leaves_open(int(near.sum() - certain.sum()), scores.size):
+    def _look_up(self, tile: Tile, pairs: Ints) -> bool:
+        """Count by single scores that reach their row's lowest pair; False where these are many."""
+        assert self._limits is not None
+        lower, upper = self._limits
+        row = self.pairs.query[pairs] - tile.rows.start
+        lowest = np.full(tile.shape[0], np.inf, np.float32)
+        np.minimum.at(lowest, row, lower[pairs])
+        most = len(pairs) * tile.shape[1] // _FEW
+        if (lines := reaching(tile.chunks, lowest, tile.shape[1], tile.device, most)) is None:
             return False
-        weight = self._weight(numbers)
-        above = certain + extra(higher, weight)
-        self._above[pairs] += above
-        self._tied[pairs[here]] += own
-        if tile.is_exact:
-            self._tied[pairs] += near + extra(possible, weight) - above
-            return True
-        open_rows = np.flatnonzero(near > certain)
-        if len(open_rows):
-            i, j = places(possible[open_rows] & ~higher[open_rows])
-            self.decide(pairs[open_rows[i]], numbers[j], tile.exact)
+        line_row, column, score = lines
+        first = np.searchsorted(row, np.arange(tile.shape[0] + 1))
+        line, place = spans(first[line_row], np.diff(first)[line_row])
+        if len(line) > most:
+            return False
+        pair, column, score = pairs[place], column[line], score[line]
+        higher, near = score > upper[pair], (score <= upper[pair]) & (score >= lower[pair])
+        self._add(0, pair[higher], column[higher] + tile.columns.start)
+        self._decide(tile, pair[near], column[near] + tile.columns.start)
         return True
 
-    def _weight(self, numbers: Ints) -> Ints | None:
-        """Return the weights of some candidates, None where each counts once."""
-        return None if self.weights is None else self.weights[numbers - self.column]
+    def _compare(self, tile: Tile, pairs: Ints) -> None:
+        """Count by comparing some pairs with all scores of their rows."""
+        assert self._limits is not None
+        device, row = tile.device, self.pairs.query[pairs] - tile.rows.start
+        in_order = len(row) == tile.shape[0] and bool((np.diff(row) == 1).all())
+        scores = tile.scores if in_order else tile.scores[device.put(row)]
+        lower, upper = (device.put(limit[pairs])[:, None] for limit in self._limits)
+        higher, near = scores > upper, scores >= lower
+        near ^= higher
+        i, j = device.places(near)
+        if tile.is_dense(len(i) - len(pairs)):
+            self._compare_keys(tile, pairs)
+            return
+        self.sums[0, pairs] += self._masses(device, higher, tile.columns, pairs)
+        self._decide(tile, pairs[i], j + tile.columns.start)
 
-    def _own(self, pairs: Ints | slice, numbers: Ints) -> tuple[Ints, Ints]:
-        """Return which pairs have their target among some candidates, and what it weighs."""
-        target = self.target[pairs]
-        place = np.minimum(np.searchsorted(numbers, target), len(numbers) - 1)
-        here = np.flatnonzero(numbers[place] == target)
-        weight = self._weight(numbers)
-        return here, np.ones(len(here), dtype=np.int64) if weight is None else weight[place[here]]
+    def _compare_keys(self, tile: Tile, pairs: Ints) -> None:
+        """Count by comparing pairs with the exact keys of their rows."""
+        host = Device()
+        for piece in _pieces(pairs, tile):
+            keys, key = tile.keys[self.pairs.query[piece] - tile.rows.start], self.pairs.key[piece][:, None]
+            self.sums[0, piece] += self._masses(host, keys > key, tile.columns, piece)
+            self.sums[1, piece] += self._masses(host, keys == key, tile.columns, piece)
 
-    def decide(self, pair: Ints, candidate: Ints, exact: Callable[[Ints, Ints], Ints]) -> None:
-        """Count single candidates, none of them the pair's own target, by their exact keys; parallel arrays.
+    def _decide(self, tile: Tile, pair: Ints, candidate: Ints) -> None:
+        """Count single candidates within the band of pairs by their keys; a pair ties with itself."""
+        same = self.pairs.candidate[pair] == candidate
+        self._add(1, pair[same], candidate[same])
+        pair, candidate = pair[~same], candidate[~same]
+        keys = tile.pair_keys(self.pairs.query[pair], candidate)
+        for which, mask in ((0, keys > self.pairs.key[pair]), (1, keys == self.pairs.key[pair])):
+            self._add(which, pair[mask], candidate[mask])
 
-        `pair` are places in the order of `query`.
-        """
-        keys = exact(self.query[pair], candidate)
-        counted = np.ones(len(pair), dtype=np.int64)
-        if self.weights is not None:
-            counted = self.weights[candidate - self.column]
-        np.add.at(self._above, pair, np.where(keys > self.keys[pair], counted, 0))
-        np.add.at(self._tied, pair, np.where(keys == self.keys[pair], counted, 0))
-        self.decided += len(pair)
+    def _add(self, which: int, pair: Ints, candidate: Ints) -> None:
+        """Add single candidates to the counts of pairs."""
+        if self.members is None:
+            self.sums[which, :, 0] += np.bincount(pair, minlength=self.sums.shape[1])
+        elif self.within is None:
+            np.add.at(self.sums[which], pair, self.members[candidate].astype(np.int64))
+        else:
+            mass = self.members[candidate, self.within[pair]]
+            self.sums[which, :, 0] += np.bincount(pair, mass, self.sums.shape[1]).astype(np.int64)
+
+    def _masses(self, device: Device, mask: Array, columns: slice, pairs: Ints) -> Ints:
+        """Sum the candidates of a mask [p, b] by group, int64 [p, G]; of `within` alone, [p, 1]."""
+        if self.members is None:
+            return device.count(mask)[:, None]
+        if device.name not in self._moved:
+            self._moved[device.name] = device.put(self.members)
+        members = self._moved[device.name][columns]
+        if self.within is None:
+            masses = device.host(device.floats(mask, members) @ members)
+        else:
+            masses = (device.host(mask) * self.members[columns, self.within[pairs]].T).sum(1)[:, None]
+        sums: Ints = np.rint(masses).astype(np.int64)
+        return sums
 
 
-def _members(weights: Ints, first: int) -> Ints | None:
-    """Return the candidates that the group holds, None for all; the first weight is that of `first`."""
-    return None if (weights > 0).all() else np.flatnonzero(weights) + first
+def _pieces(pairs: Ints, tile: Tile) -> list[Ints]:
+    """Cut pairs into pieces, each of which is compared with a tile's columns at a time."""
+    step = max(1, _PIECE // tile.shape[1])
+    return [pairs[start : start + step] for start in range(0, len(pairs), step)]
 
 
-def _places(rows: Ints) -> Ints | slice:
-    """Return ascending numbers, as a slice where none is left out or comes twice: nothing is copied then."""
-    first, last = int(rows[0]), int(rows[-1])
-    consecutive = last - first + 1 == len(rows) and (np.diff(rows) == 1).all()
-    return slice(first, last + 1) if consecutive else rows
-
-
-def _sorted(scores: np.ndarray, weight: Ints | None) -> tuple[np.ndarray, Ints]:
-    """Return rows of scores as one line, each in rising order; and what the first 0 … n of each weigh."""
-    rows, width = scores.shape
-    if weight is None:
-        return np.sort(scores, axis=1).reshape(-1), np.broadcast_to(np.arange(width + 1), (rows, width + 1))
-    order = np.argsort(scores, axis=1)
-    before = np.zeros((rows, width + 1), dtype=np.int64)
-    np.cumsum(weight[order], axis=1, out=before[:, 1:])
-    return np.take_along_axis(scores, order, axis=1).reshape(-1), before
+def _members(groups: np.ndarray | None, weights: Ints | None) -> np.ndarray | None:
+    """Arrange how often each group holds each candidate, [m, G]; None where all count once in one group."""
+    if groups is None:
+        if weights is None:
+            return None
+        groups = np.ones((len(weights), 1), bool)
+    elif groups.ndim == 1:
+        groups = groups[:, None] == np.arange(int(groups.max(initial=0)) + 1)
+    members: np.ndarray = groups.astype(np.float64)
+    if weights is not None:
+        members *= weights[:, None]
+    return members.astype(np.float32) if members.sum(0).max(initial=0) < _EXACT else members

@@ -1,33 +1,47 @@
-"""Similarities between queries and candidates: float32 tiles to screen, float64 keys to decide."""
+"""Similarities of queries and candidates: float32 scores screen pairs, float64 keys decide them.
+
+Scores that differ by more than the band have the order of their exact scores. *Keys* decide the others: the
+float64 score of the pair alone, rounded to 9 decimals, as a whole number. Equal keys are ties. A key depends
+on its pair only, so tiles, threads and devices never change a number.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import cached_property
+from tempfile import TemporaryFile
 from threading import Lock
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, Vectors, distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.errors import InputError
-from xlingual.ranking.shared_lists import SharedLists, shared_lists
+from xlingual.ranking.tiles import Array, Device
 from xlingual.ranking.vectors import UnitVectors
+from xlingual.records import digest
 
 DECIMALS = 9
-UNIT = 10.0**-DECIMALS  # keys are scores in this unit
-_GATHER = 256  # pairs decided at a time: two float64 blocks stay in the cache
-_HIGH, _WIDE = 128, 512  # queries and candidates decided at a time: their scores stay in the cache
-_COLUMNS = 4 * _GATHER  # candidates of a block multiplied at a time
-_BATCHED = 256  # vectors of small products made together
-_PROBE = 128  # rows and columns on which the screen's error is looked at beforehand
-_ROUNDING = 2.0**-53  # of a float64 number, relative
-_DENSE = 8  # when over one pair in so many of a block is asked for, one float64 product is cheaper
+UNIT = 10.0**-DECIMALS  # of keys
+ROUNDING = 2.0**-24  # of a float32 number, relative
+GATHER = 256  # pairs whose keys are computed one by one at a time: their vectors stay in the cache
+_QUERIES = 64  # whose pairs are computed by one product
+_SPARE = 16  # a product of more pairs than so many times those asked for is not worth it
+_SIDE = 64  # items on each side that a function gets at a time
+_MEMORY = 1 << 28  # keys of more bytes lie in a temporary file
+_ROWS = 512  # of keys read at a time
+_COLUMNS = 1024  # candidates converted to float64 at a time
+_PROBE = 128  # queries and candidates on which the screen's error is measured
+
+Panel = Callable[[slice, np.ndarray | None], Array]  # (queries, memory for numpy) → scores [a, b]
 
 
 class Similarity(Protocol):
-    """Scores of n queries and m candidates, a tile at a time."""
+    """Scores of n queries and m candidates."""
+
+    screened: int  # pairs in tiles
+    decided: int  # pairs whose keys were computed
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -35,263 +49,269 @@ class Similarity(Protocol):
 
     @property
     def band(self) -> float:
-        """Two screen scores further apart than this have the same order as their exact scores."""
+        """Pairs whose scores differ by more have the order of their keys."""
 
-    def tile(self, rows: slice, columns: slice, out: Vectors) -> Vectors:
-        """Return screen scores, float32 [rows, columns], in `out` of that shape."""
+    def panel(self, columns: slice, device: Device) -> Panel:
+        """Prepare some candidates; the function screens queries against them, float32 on the device."""
 
-    def exact(self, queries: Ints, candidates: Ints) -> Ints:
-        """Return the exact keys of pairs, int64 [p]: equal keys are ties."""
+    def keys(self, queries: Ints, candidates: Ints) -> Ints:
+        """Compute the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
 
+    def key_block(self, queries: Ints, candidates: Ints) -> np.ndarray:
+        """Compute the exact keys of all pairs, whole numbers [a, b] in float64 or int64."""
 
-@runtime_checkable
-class ExactBlocks(Protocol):
-    """A similarity that decides all pairs of a block sooner than one by one: for data with many ties."""
-
-    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
-        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
+    def identity(self) -> bytes | None:
+        """Identify all scores: equal bytes mean equal scores. None where that is not possible."""
 
 
-class ImageScores(Similarity, Protocol):
-    """A similarity of images, which gives means of scores too."""
+class Tally:
+    """Counts the pairs that were screened and decided; threads share it."""
 
-    @property
-    def screened(self) -> int:
-        """Pairs in tiles so far."""
+    def __init__(self) -> None:
+        self.screened = self.decided = 0
+        self._lock = Lock()
 
-    @property
-    def decided(self) -> int:
-        """Pairs scored exactly so far."""
+    def count(self, screened: int = 0, decided: int = 0) -> None:
+        """Add pairs."""
+        with self._lock:
+            self.screened += screened
+            self.decided += decided
 
-    def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:
-        """Return the mean score of all pairs, weighted by how often each side counts."""
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
 
 
-class Cosine:
-    """Cosine similarity of two sets of vectors; a zero vector has similarity 0 to everything.
-
-    The exact key of a pair is its float64 cosine rounded to 9 decimals, as an integer. Being rounded,
-    equality is an equivalence; being computed from the pair alone, it does not depend on tiles, threads or
-    shards.
-    """
+class Cosine(Tally):
+    """Cosines of two sets of vectors; a zero vector has similarity 0 to everything."""
 
     def __init__(self, queries: UnitVectors, candidates: UnitVectors) -> None:
+        super().__init__()
         if queries.dim != candidates.dim:
             raise InputError(
                 f"queries have {queries.dim} dimensions and candidates {candidates.dim}: both must come from "
                 "one encoder"
             )
-        self.queries = queries
-        self.candidates = candidates
-        self.screened = 0  # pairs in tiles
-        self.decided = 0  # pairs scored in float64
-        self._lock = Lock()  # tiles run side by side
+        self.queries, self.candidates = queries, candidates
 
     @property
     def shape(self) -> tuple[int, int]:
         """(queries, candidates)."""
         return len(self.queries), len(self.candidates)
 
+    def identity(self) -> bytes:
+        """Identify the vectors of both sides."""
+        return digest("cosine", self.queries.identity(), self.candidates.identity())
+
     @cached_property
     def band(self) -> float:
         """At least twice the largest error of a float32 product of unit vectors.
 
         The error of a sum near 1 grows with √d: 1.1e-6 was measured at d = 300 on vectors with a few large
-        dimensions (`python -m benchmarks screen_error`). Vectors for which the errors add up instead of
-        averaging out show it in a probe of evenly spaced pairs, and get a wider band.
+        dimensions. Vectors for which the errors add up instead of averaging out show it in a probe of evenly
+        spaced pairs, and get a wider band.
         """
         usual = 2e-7 * math.sqrt(self.queries.dim) + 4e-7
-        return max(usual, 4 * self._probed_error())
+        if 0 in self.shape:
+            return usual
+        rows, columns = (distinct_values(np.linspace(0, n - 1, _PROBE).astype(np.int64)) for n in self.shape)
+        left, right = self.queries.screened(rows), self.candidates.screened(columns)
+        return max(usual, 4 * float(np.abs(left @ right.T - self.block(rows, columns)).max()))
 
-    def _probed_error(self) -> float:
-        """Return the largest difference of screen and exact scores over up to 128 × 128 pairs."""
-        sides = [np.unique(np.linspace(0, size - 1, _PROBE).astype(np.int64)) for size in self.shape if size]
-        if len(sides) < 2:
-            return 0.0
-        left, right = (
-            np.concatenate([unit.screen(i, i + 1) for i in side.tolist()])
-            for unit, side in zip((self.queries, self.candidates), sides, strict=True)
+    def panel(self, columns: slice, device: Device) -> Panel:
+        """Prepare some candidates; the function screens queries against them."""
+        right = self.candidates.on(device, columns)
+
+        def screen(rows: slice, room: np.ndarray | None) -> Array:
+            left = self.queries.on(device, rows)
+            self.count(screened=len(left) * len(right))
+            return left @ right.T if room is None else np.matmul(left, right.T, out=room)
+
+        return screen
+
+    def keys(self, queries: Ints, candidates: Ints) -> Ints:
+        """Compute the exact keys of pairs, int64 [p].
+
+        Pairs whose queries share their candidates, as translations of a question share its answers, are
+        computed by products of 64 queries; other pairs one by one.
+        """
+        self.count(decided=len(queries))
+        keys = np.empty(len(queries), np.int64)
+        order = _by_shared_candidates(queries, candidates)
+        starts = np.flatnonzero(np.append(True, np.diff(queries[order]) != 0)) if len(order) else order
+        singles: list[Ints] = []
+        for pairs in np.split(order, starts[_QUERIES::_QUERIES]):
+            rows, row = np.unique(queries[pairs], return_inverse=True)
+            columns, column = np.unique(candidates[pairs], return_inverse=True)
+            if len(pairs) < _QUERIES or len(rows) * len(columns) > _SPARE * len(pairs):
+                singles.append(pairs)
+            else:
+                keys[pairs] = self._key_block(rows, columns)[row, column]
+        alone = np.concatenate(singles) if singles else order[:0]
+        keys[alone] = self._pair_keys(queries[alone], candidates[alone])
+        return keys
+
+    def _pair_keys(self, queries: Ints, candidates: Ints) -> Ints:
+        """Compute the keys of pairs one by one: this defines them."""
+        keys = np.empty(len(queries), np.int64)
+        scale = self.queries.inverse_norms[queries] * self.candidates.inverse_norms[candidates]
+        for start in range(0, len(queries), GATHER):
+            part = slice(start, start + GATHER)
+            left, right = self.queries.stored(queries[part]), self.candidates.stored(candidates[part])
+            keys[part] = np.rint(np.einsum("ij,ij->i", left, right) * scale[part] / UNIT)
+        return keys
+
+    def key_block(self, queries: Ints, candidates: Ints) -> Floats:
+        """Compute the exact keys of all pairs, whole numbers in float64 [a, b]."""
+        self.count(decided=len(queries) * len(candidates))
+        return self._key_block(queries, candidates)
+
+    def _key_block(self, queries: Ints, candidates: Ints) -> Floats:
+        """Compute keys by one product; a pair near a rounding boundary is computed alone.
+
+        Products of whole numbers have no rounding, and need no second look (`UnitVectors.bits`).
+        """
+        left, right = self.queries.stored(queries), self.candidates.stored(candidates)
+        left_scale, right_scale = (
+            self.queries.inverse_norms[queries],
+            self.candidates.inverse_norms[candidates],
         )
-        return float(np.abs(np.matmul(left, right.T) - self.block(*sides)).max())
-
-    def tile(self, rows: slice, columns: slice, out: Vectors) -> Vectors:
-        """Return screen scores, float32 [rows, columns], in `out` of that shape."""
-        with self._lock:
-            self.screened += out.size
-        left = self.queries.screen(rows.start, rows.stop)
-        right = self.candidates.screen(columns.start, columns.stop)
-        scores: Vectors = np.matmul(left, right.T, out=out)
-        return scores
-
-    def exact(self, queries: Ints, candidates: Ints) -> Ints:
-        """Return the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
-        zero = (self.queries.inverse_norms[queries] == 0) | (self.candidates.inverse_norms[candidates] == 0)
-        if zero.any():
-            keys = np.zeros(len(queries), dtype=np.int64)
-            if not zero.all():
-                keys[~zero] = self.exact(queries[~zero], candidates[~zero])
-            return keys
-        with self._lock:
-            self.decided += len(queries)
-        left, right = distinct_values(queries), distinct_values(candidates)
-        if len(queries) * _DENSE > len(left) * len(right) and len(queries) > _GATHER:
-            return self._by_product(queries, candidates, right)
-        if len(queries) > _GATHER and (lists := shared_lists(queries, candidates)) is not None:
-            return self._by_list(queries, candidates, lists)
-        return self._by_pair(queries, candidates)
-
-    def _by_pair(self, queries: Ints, candidates: Ints) -> Ints:
-        keys = np.empty(len(queries), dtype=np.int64)
-        scale = self.queries.inverse_norms[queries] * self.candidates.inverse_norms[candidates]
-        for start in range(0, len(queries), _GATHER):
-            part = slice(start, start + _GATHER)
-            left = self.queries.stored(queries[part])
-            right = self.candidates.stored(candidates[part])
-            keys[part] = _key(np.einsum("ij,ij->i", left, right) * scale[part])
+        if self._is_whole:  # the steps of `_pair_keys`
+            keys = left @ right.T
+            keys *= left_scale[:, None] * right_scale
+            keys /= UNIT
+            return np.rint(keys, out=keys)
+        left *= left_scale[:, None] / UNIT
+        right *= right_scale[:, None]
+        scores = left @ right.T
+        keys = np.rint(scores)
+        scores -= keys
+        rows, columns = np.divmod(
+            np.flatnonzero(np.abs(scores, out=scores) > 0.5 - self._doubt), len(candidates)
+        )
+        keys[rows, columns] = self._pair_keys(queries[rows], candidates[columns])
         return keys
 
-    def _by_product(self, queries: Ints, candidates: Ints, right: Ints) -> Ints:
-        """Decide many pairs of one block by float64 products.
-
-        A product may differ from the pair's own sum in the last bits. Where that could move a score over a
-        rounding boundary, the pair is decided on its own, so that both ways give the same keys.
-        """
-        keys = np.empty(len(queries), dtype=np.int64)
-        order = np.argsort(queries, kind="stable")
-        distinct, starts = np.unique(queries[order], return_index=True)
-        bounds = np.append(starts, len(order))
-        columns = np.searchsorted(right, candidates)
-        for low in range(0, len(distinct), _GATHER):
-            high = min(low + _GATHER, len(distinct))
-            pairs = order[bounds[low] : bounds[high]]
-            scores = self.block(distinct[low:high], right)
-            keys[pairs] = self._settle(
-                scores[np.searchsorted(distinct[low:high], queries[pairs]), columns[pairs]],
-                queries[pairs],
-                candidates[pairs],
-            )
-        return keys
-
-    def _by_list(self, queries: Ints, candidates: Ints, lists: SharedLists) -> Ints:
-        """Decide pairs of queries that share their candidates by small float64 products, to the same keys."""
-        keys = np.empty(len(queries), dtype=np.int64)
-        scale = self.queries.inverse_norms[queries] * self.candidates.inverse_norms[candidates]
-        for pairs in lists.batches(_BATCHED):
-            n, q, c = pairs.shape
-            left = self.queries.stored(queries[pairs[:, :, 0]].ravel()).reshape(n, q, -1)
-            right = self.candidates.stored(candidates[pairs[:, 0]].ravel()).reshape(n, c, -1)
-            scores, own = np.matmul(left, right.transpose(0, 2, 1)).ravel(), pairs.ravel()
-            keys[own] = self._settle(scores * scale[own], queries[own], candidates[own])
-        return keys
-
-    def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:
-        """Return the mean cosine of all pairs, weighted by how often each side counts.
-
-        It is the product of the mean vectors.
-        """
-        return float(self.queries.mean(query_weights) @ self.candidates.mean(candidate_weights))
-
-    def block(self, queries: Ints, candidates: Ints) -> Floats:
-        """Return float64 cosines [queries, candidates]."""
-        found = np.empty((len(queries), len(candidates)))
-        for columns, scores in self.blocks(queries, candidates):
-            found[:, columns] = scores
-        return found
-
-    def blocks(self, queries: Ints, candidates: Ints) -> Iterator[tuple[slice, Floats]]:
-        """Yield (columns, float64 cosines [queries, columns]), some candidates at a time.
-
-        The cosines may be changed; the next take their place in memory.
-        """
-        left = self.queries.stored(queries)
-        left *= self.queries.inverse_norms[queries, None]
-        room = np.empty(len(queries) * min(_COLUMNS, len(candidates)))
-        for start in range(0, len(candidates), _COLUMNS):
-            part = candidates[start : start + _COLUMNS]
-            right = self.candidates.stored(part)
-            right *= self.candidates.inverse_norms[part, None]
-            scores = room[: len(queries) * len(part)].reshape(len(queries), len(part))
-            yield slice(start, start + len(part)), np.matmul(left, right.T, out=scores)
-
-    def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
-        """Return the exact keys of a block, int64 [queries, candidates], the same as one by one."""
-        found = np.empty((len(queries), len(candidates)), dtype=np.int64)
-        for place, keys in self._keys_by_block(queries, candidates):
-            found[place] = keys
-        return found
-
-    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
-        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
-        queries, candidates = np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop)
-        for place, keys in self._keys_by_block(queries, candidates):
-            np.multiply(keys, UNIT, out=out[place])
-        with self._lock:
-            self.decided += out.size
-        return out
-
-    def _keys_by_block(self, queries: Ints, candidates: Ints) -> Iterator[tuple[tuple[slice, slice], Floats]]:
-        """Yield ((rows, columns), exact keys as whole numbers in float64) of all pairs, piece by piece.
-
-        What lies near a rounding boundary is decided from the pair alone, unless sums have no rounding.
-        """
-        left, left_scale = self.queries.stored(queries), self.queries.inverse_norms[queries, None]
-        certain = self._sums_are_exact
-        if not certain:
-            left *= left_scale / UNIT
-        for start in range(0, len(candidates), _WIDE):
-            columns = candidates[start : start + _WIDE]
-            right, right_scale = self.candidates.stored(columns), self.candidates.inverse_norms[columns]
-            if not certain:
-                right *= right_scale[:, None]
-            for low in range(0, len(queries), _HIGH):
-                scores = left[low : low + _HIGH] @ right.T
-                if certain:  # the steps of `_by_pair`
-                    scores *= left_scale[low : low + _HIGH] * right_scale
-                    scores /= UNIT
-                keys = np.rint(scores)
-                if not certain:
-                    scores -= keys
-                    doubtful = np.flatnonzero(np.abs(scores, out=scores) > 0.5 - self._doubt)
-                    i, j = np.divmod(doubtful, len(columns))
-                    keys[i, j] = self._by_pair(queries[low + i], columns[j])
-                yield (slice(low, low + _HIGH), slice(start, start + _WIDE)), keys
-
-    @cached_property
+    @property
     def _doubt(self) -> float:
         """How near a rounding boundary, in units, a product and the pair's own sum may round to two sides.
 
         Each is off by d roundings at most, for vectors of unit length (Higham, Accuracy and Stability of
         Numerical Algorithms, section 3.1), and by some of lengths, scales and units.
         """
-        return (2 * self.queries.dim + 16) * _ROUNDING / UNIT + 1e-6
+        return (2 * self.queries.dim + 16) * 2.0**-53 / UNIT + 1e-6
 
     @cached_property
-    def _sums_are_exact(self) -> bool:
+    def _is_whole(self) -> bool:
         """Whether no sum of products is rounded, in whatever order: all numbers are whole and small."""
-        bits = [self.queries.bits, self.candidates.bits]
-        known = [one for one in bits if one is not None]
-        return len(known) == 2 and sum(known) + math.ceil(math.log2(self.queries.dim + 1)) <= 53
+        left, right = self.queries.bits, self.candidates.bits
+        if left is None or right is None:
+            return False
+        return left + right + math.ceil(math.log2(self.queries.dim + 1)) <= 53
 
-    def _settle(self, scores: Floats, queries: Ints, candidates: Ints) -> Ints:
-        scaled = scores / UNIT
-        keys = np.rint(scaled).astype(np.int64)
-        doubtful = np.flatnonzero(np.abs(scaled - keys) > 0.5 - self._doubt)
-        if len(doubtful):
-            keys[doubtful] = self._by_pair(queries[doubtful], candidates[doubtful])
-        return keys
+    def block(self, queries: Ints, candidates: Ints) -> Floats:
+        """Compute float64 cosines [a, b], which are not rounded."""
+        cosines = np.empty((len(queries), len(candidates)))
+        left = self.queries.stored(queries) * self.queries.inverse_norms[queries, None]
+        for start in range(0, len(candidates), _COLUMNS):
+            part = candidates[start : start + _COLUMNS]
+            right = self.candidates.stored(part) * self.candidates.inverse_norms[part, None]
+            np.matmul(left, right.T, out=cosines[:, start : start + _COLUMNS])
+        return cosines
+
+    def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:
+        """Average the cosines of all pairs, weighted by how often each side counts.
+
+        It is the product of the mean vectors.
+        """
+        return float(self.queries.mean(query_weights) @ self.candidates.mean(candidate_weights))
 
 
-def _key(scores: Floats) -> Ints:
-    keys: Ints = np.rint(scores / UNIT).astype(np.int64)
-    return keys
+class FunctionScores(Tally):
+    """Scores of n queries and m candidates by a function, of any kind and any scale.
+
+    `scores(queries, candidates)` returns real numbers [q, c] of at most 10⁹ for item numbers [q] and [c]. It
+    is called here, once for each pair, 64 × 64 at a time, in one thread. The exact keys of all pairs are
+    stored (8 bytes each), so that no score is computed again: a function costs more than memory does.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        scores: Callable[[Ints, Ints], np.ndarray],
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self.shape = shape
+        self._keys = _room(shape)
+        for low in range(0, shape[0], _SIDE):
+            rows = np.arange(low, min(low + _SIDE, shape[0]))
+            for left in range(0, shape[1], _SIDE):
+                columns = np.arange(left, min(left + _SIDE, shape[1]))
+                block = np.asarray(scores(rows, columns)).astype(np.float64)
+                self._keys[low : low + _SIDE, left : left + _SIDE] = np.rint(block / UNIT)
+            self.count(len(rows) * shape[1], len(rows) * shape[1])
+            if progress is not None:
+                progress(self.screened, shape[0] * shape[1])
+
+    @cached_property
+    def band(self) -> float:
+        """Eight roundings to float32 of the largest score: of two scores, and of their limit."""
+        blocks = range(0, self.shape[0], _ROWS)
+        most = max((int(np.abs(self._keys[low : low + _ROWS]).max(initial=0)) for low in blocks), default=0)
+        return 8 * ROUNDING * most * UNIT
+
+    def panel(self, columns: slice, device: Device) -> Panel:
+        """Prepare some candidates; the function reads their scores with queries."""
+
+        def screen(rows: slice, room: np.ndarray | None) -> Array:
+            return device.put(np.multiply(self._keys[rows, columns], UNIT).astype(np.float32))
+
+        return screen
+
+    def keys(self, queries: Ints, candidates: Ints) -> Ints:
+        """Read the exact keys of pairs, int64 [p]."""
+        return np.asarray(self._keys[queries, candidates])
+
+    def key_block(self, queries: Ints, candidates: Ints) -> Ints:
+        """Read the exact keys of all pairs, int64 [a, b]."""
+        return np.asarray(self._keys[np.ix_(queries, candidates)])
+
+    def identity(self) -> None:
+        """Identify nothing: a function may change."""
+
+    def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:
+        """Average the scores of all pairs, weighted by how often each side counts."""
+        total = 0.0
+        for low in range(0, self.shape[0], _ROWS):
+            scores = as_scores(self._keys[low : low + _ROWS])
+            total += float(query_weights[low : low + _ROWS] @ (scores @ candidate_weights))
+        return total / (float(query_weights.sum()) * float(candidate_weights.sum()))
+
+
+def _room(shape: tuple[int, int]) -> Ints:
+    """Make an array for keys, in a file that nobody else sees where it is large."""
+    if shape[0] * shape[1] * 8 <= _MEMORY:
+        return np.empty(shape, dtype=np.int64)
+    return np.memmap(TemporaryFile(), dtype=np.int64, shape=shape)
+
+
+def _by_shared_candidates(queries: Ints, candidates: Ints) -> Ints:
+    """Order pairs by query, and queries that begin with the same candidate next to each other."""
+    first = np.full(int(queries.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, queries, candidates)
+    return np.lexsort((queries, first[queries]))
 
 
 def as_scores(keys: Ints) -> Floats:
-    """Return the scores that keys stand for."""
+    """Convert keys to the scores that they stand for."""
     scores: Floats = np.divide(keys, 10**DECIMALS, dtype=np.float64)
     return scores
 
 
 def pairs(similarity: Similarity, queries: Ints, candidates: Ints) -> Floats:
-    """Return the exact scores of pairs (queries[i], candidates[i]), float64 [p], to 9 decimals."""
-    return as_scores(similarity.exact(queries, candidates))
+    """Compute the exact scores of pairs (queries[i], candidates[i]), float64 [p], to 9 decimals."""
+    return as_scores(similarity.keys(queries, candidates))

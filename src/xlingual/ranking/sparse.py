@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, Vectors, distinct_values
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.forms import COSINE, SparseVectors
-from xlingual.ranking.similarity import UNIT
-from xlingual.ranking.sizes import ROUNDING, check_sizes
+from xlingual.ranking.similarity import DECIMALS, ROUNDING, UNIT, Panel, Tally
+from xlingual.ranking.tiles import Array, Device
+from xlingual.records import digest
 
-_ROWS = 128  # queries multiplied at a time: what a product holds stays small
-_GATHER = 64  # queries whose pairs are decided at a time
+MOST = 1e6  # of a score: a float64 sum of that size is right to 9 decimals
+LEAST = 1e-4  # of the largest possible score: five decimals are left
+_ROWS = 128  # queries multiplied at a time: a product stays small
+_QUERIES = 64  # queries whose pairs are decided at a time
 _WIDE = 1 << 14  # candidates of these at a time
 
 
 class SparseRows:
-    """The chosen rows of sparse vectors, as `UnitVectors` has those of an array; not scaled."""
+    """The chosen rows of sparse vectors, not scaled."""
 
     def __init__(self, raw: SparseVectors, rows: Ints | None = None) -> None:
         self.raw = raw
@@ -36,7 +37,7 @@ class SparseRows:
         return self.raw.shape[1]
 
     def take(self, index: Ints) -> SparseRows:
-        """Return some of the rows."""
+        """Select some of the rows."""
         return SparseRows(self.raw, self.rows[index])
 
     @cached_property
@@ -55,8 +56,14 @@ class SparseRows:
         """1/length of each row, float64 [n]; 0 for a zero row."""
         return np.divide(1.0, self.norms, out=np.zeros(len(self)), where=self.norms > 0)
 
+    def identity(self) -> bytes:
+        """Identify the rows, in order, and how they are compared."""
+        rows = self.raw.matrix[self.rows]
+        arrays = (rows.indptr.astype("<i8"), rows.indices.astype("<i8"), rows.data)
+        return digest(f"{self.raw.compared_by} {self.dim}", *(array.tobytes() for array in arrays))
 
-class SparseScores:
+
+class SparseScores(Tally):
     """Dot products of two sets of sparse rows, or their cosines; a row of zeros scores 0 with everything.
 
     A score is a float64 sum over the dimensions that both rows have, in ascending order, by one routine of
@@ -70,6 +77,7 @@ class SparseScores:
     """
 
     def __init__(self, queries: SparseRows, candidates: SparseRows) -> None:
+        super().__init__()
         if queries.dim != candidates.dim:
             raise InputError(
                 f"queries have {queries.dim} dimensions and candidates {candidates.dim}: both must come from "
@@ -77,9 +85,7 @@ class SparseScores:
             )
         self.queries, self.candidates = queries, candidates
         self.cosine = queries.raw.compared_by == COSINE
-        self.screened = self.decided = 0
         self._turned: dict[tuple[int, int], Any] = {}  # candidates as columns, by block
-        self._lock = Lock()
         check_sizes(self.largest)
 
     @property
@@ -99,79 +105,80 @@ class SparseScores:
         """Two screen scores further apart than this have the same order as their exact scores."""
         return 8 * ROUNDING * self.largest + 2 * UNIT
 
-    def tile(self, rows: slice, columns: slice, out: Vectors) -> Vectors:
-        """Return screen scores, float32 [rows, columns], in `out` of that shape."""
-        for place, product in self._products(rows, columns):
-            product.data = product.data.astype(np.float32)  # `product.astype` would sort each row
-            product.toarray(out=out[place])
-        with self._lock:
-            self.screened += out.size
-        return out
+    def identity(self) -> bytes:
+        """Identify the rows of both sides."""
+        return digest("sparse", self.queries.identity(), self.candidates.identity())
 
-    def exact(self, queries: Ints, candidates: Ints) -> Ints:
-        """Return the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
-        with self._lock:
-            self.decided += len(queries)
+    def panel(self, columns: slice, device: Device) -> Panel:
+        """Prepare some candidates; the function screens queries against them."""
+        right = self._columns(columns)
+
+        def screen(rows: slice, room: np.ndarray | None) -> Array:
+            shape = rows.stop - rows.start, right.shape[1]
+            scores = np.empty(shape, np.float32) if room is None else room
+            for low in range(rows.start, rows.stop, _ROWS):
+                index = np.arange(low, min(low + _ROWS, rows.stop))
+                product = self._product(index, right, columns)
+                product.data = product.data.astype(np.float32)  # `product.astype` would sort each row
+                product.toarray(out=scores[low - rows.start : low - rows.start + len(index)])
+            self.count(screened=scores.size)
+            return device.put(scores)
+
+        return screen
+
+    def keys(self, queries: Ints, candidates: Ints) -> Ints:
+        """Compute the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
+        self.count(decided=len(queries))
         keys = np.empty(len(queries), dtype=np.int64)
         order = np.argsort(queries, kind="stable")
-        distinct, starts = np.unique(queries[order], return_index=True)
-        bounds = np.append(starts, len(order))
-        for low in range(0, len(distinct), _GATHER):
-            high = min(low + _GATHER, len(distinct))
-            pairs = order[bounds[low] : bounds[high]]
-            right = distinct_values(candidates[pairs])
-            row = np.searchsorted(distinct[low:high], queries[pairs])
-            column = np.searchsorted(right, candidates[pairs])
-            for start in range(0, len(right), _WIDE):
+        starts = np.flatnonzero(np.append(True, np.diff(queries[order]) != 0)) if len(order) else order
+        for pairs in np.split(order, starts[_QUERIES::_QUERIES]):
+            rows, row = np.unique(queries[pairs], return_inverse=True)
+            columns, column = np.unique(candidates[pairs], return_inverse=True)
+            for start in range(0, len(columns), _WIDE):
                 here = np.flatnonzero((column >= start) & (column < start + _WIDE))
-                block = self.block_keys(distinct[low:high], right[start : start + _WIDE])
+                block = self._key_block(rows, columns[start : start + _WIDE])
                 keys[pairs[here]] = block[row[here], column[here] - start]
         return keys
 
-    def block(self, queries: Ints, candidates: Ints) -> Floats:
-        """Return float64 scores [queries, candidates]."""
-        product = self.queries.matrix[queries] @ self.candidates.matrix[candidates].T.tocsr()
-        self._scale(product, queries, candidates)
-        found: Floats = product.toarray()
-        return found
+    def key_block(self, queries: Ints, candidates: Ints) -> Floats:
+        """Compute the exact keys of all pairs, whole numbers in float64 [a, b]."""
+        self.count(decided=len(queries) * len(candidates))
+        return self._key_block(queries, candidates)
 
-    def blocks(self, queries: Ints, candidates: Ints) -> Iterator[tuple[slice, Floats]]:
-        """Yield (columns, float64 scores [queries, columns]): all candidates at once."""
-        yield slice(0, len(candidates)), self.block(queries, candidates)
+    def _key_block(self, queries: Ints, candidates: Ints) -> Floats:
+        keys = np.empty((len(queries), len(candidates)))
+        right = self.candidates.matrix[candidates].T.tocsr()
+        for low in range(0, len(queries), _ROWS):
+            index = queries[low : low + _ROWS]
+            self._product(index, right, candidates).toarray(out=keys[low : low + len(index)])
+        keys /= UNIT
+        return np.rint(keys, out=keys)
 
-    def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
-        """Return the exact keys of a block, int64 [queries, candidates]."""
-        keys: Ints = np.rint(self.block(queries, candidates) / UNIT).astype(np.int64)
-        return keys
-
-    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
-        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
-        for place, product in self._products(rows, columns):
-            product.toarray(out=out[place])
-        np.rint(np.divide(out, UNIT, out=out), out=out)
-        with self._lock:
-            self.decided += out.size
-        return np.multiply(out, UNIT, out=out)
-
-    def _products(self, rows: slice, columns: slice) -> Iterator[tuple[slice, Any]]:
-        """Yield the places of some rows, and their scores with the columns, float64 CSR of scipy."""
-        right = self._columns(columns)
-        for low in range(rows.start, rows.stop, _ROWS):
-            part = slice(low, min(low + _ROWS, rows.stop))
-            product = self.queries.matrix[part] @ right
-            self._scale(product, np.arange(part.start, part.stop), slice(columns.start, columns.stop))
-            yield slice(part.start - rows.start, part.stop - rows.start), product
-
-    def _columns(self, columns: slice) -> Any:  # noqa: ANN401  (of scipy)
-        """Return candidates as the columns of a CSR matrix; all blocks together hold each one once."""
-        key = (columns.start, columns.stop)
-        found = self._turned.get(key)
-        if found is None:
-            found = self._turned[key] = self.candidates.matrix[columns].T.tocsr()
-        return found
-
-    def _scale(self, product: Any, queries: Ints, candidates: Ints | slice) -> None:  # noqa: ANN401
-        """Make cosines of a product, where these are wanted."""
+    def _product(self, queries: Ints, right: Any, candidates: Ints | slice) -> Any:  # noqa: ANN401  (of scipy)
+        """Multiply some queries with candidates, whose columns are `right`: scores as float64 CSR."""
+        product = self.queries.matrix[queries] @ right
         if self.cosine:
             product.data *= np.repeat(self.queries.inverse_norms[queries], np.diff(product.indptr))
             product.data *= self.candidates.inverse_norms[candidates][product.indices]
+        return product
+
+    def _columns(self, columns: slice) -> Any:  # noqa: ANN401  (of scipy)
+        """Turn candidates into the columns of a CSR matrix; all blocks together hold each once."""
+        place = (columns.start, columns.stop)
+        if place not in self._turned:
+            self._turned[place] = self.candidates.matrix[columns].T.tocsr()
+        return self._turned[place]
+
+
+def check_sizes(largest: float) -> None:
+    """Raise InputError where scores, whose largest possible size is given, are not to be told apart.
+
+    Multiplying all vectors by a number changes no rank.
+    """
+    if largest > MOST or 0 < largest < LEAST:
+        where = f"up to {largest:.2g}, above {MOST:,.0f}" if largest > MOST else f"{largest:.2g} at most"
+        raise InputError(
+            f"scores are {where}: they are decided to {DECIMALS} decimals, for which the largest must be "
+            f"{LEAST:g} to {MOST:,.0f}; multiply all vectors by one number, which changes no rank"
+        )

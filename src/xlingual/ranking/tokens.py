@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from threading import Lock
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors, distinct_values
 from xlingual.errors import InputError
 from xlingual.forms import MEAN_MAXSIM, TokenVectors
-from xlingual.ranking.similarity import UNIT
-from xlingual.ranking.sizes import ROUNDING, check_sizes
+from xlingual.ranking.similarity import ROUNDING, UNIT, Panel, Tally
+from xlingual.ranking.sparse import check_sizes
+from xlingual.ranking.tiles import Array, Device
+from xlingual.records import digest
 
 _QUERY_TOKENS = 1024  # of a product, at most, where no text has more
 _CANDIDATE_TOKENS = 2048
-_PROBE = 16  # queries and candidates on which the screen's error is looked at beforehand
+_PROBE = 16  # queries and candidates on which the screen's error is measured
 _DOUBT = 1e-3  # of a unit: a score so near a rounding boundary is decided from the pair alone
 
 
 class TokenRows:
-    """The token vectors of the chosen texts, as `UnitVectors` has the rows of an array; not scaled."""
+    """The token vectors of the chosen texts, not scaled."""
 
     def __init__(self, raw: TokenVectors, rows: Ints | None = None) -> None:
         self.raw = raw
@@ -36,7 +37,7 @@ class TokenRows:
         return self.raw.shape[1]
 
     def take(self, index: Ints) -> TokenRows:
-        """Return some of the texts."""
+        """Select some of the texts."""
         return TokenRows(self.raw, self.rows[index])
 
     @cached_property
@@ -45,7 +46,7 @@ class TokenRows:
         return self.raw.sizes[self.rows]
 
     def tokens(self, index: Ints) -> Vectors:
-        """Return the token vectors of some texts, one text after the other, float32 [tokens, d]."""
+        """Select the token vectors of some texts, one text after the other, float32 [tokens, d]."""
         return self.raw[self.rows[index]].vectors
 
     @cached_property
@@ -59,7 +60,7 @@ class TokenRows:
     @cached_property
     def heaviest(self) -> float:
         """The largest sum (for meanmaxsim: mean) of the lengths of a text's token vectors."""
-        found = 0.0
+        most = 0.0
         for part in self.pieces(_CANDIDATE_TOKENS):
             sizes = self.sizes[part]
             ends = np.cumsum(sizes)
@@ -67,8 +68,8 @@ class TokenRows:
             total = sums[ends] - sums[ends - sizes]
             if self.raw.compared_by == MEAN_MAXSIM:
                 total = total / np.maximum(sizes, 1)
-            found = max(found, float(total.max(initial=0.0)))
-        return found
+            most = max(most, float(total.max(initial=0.0)))
+        return most
 
     def _norms(self, part: Ints) -> Floats:
         wide = self.tokens(part).astype(np.float64)
@@ -86,8 +87,14 @@ class TokenRows:
             yield np.arange(start + low, start + high)
             low = high
 
+    def identity(self) -> bytes:
+        """Identify the token vectors of the texts, in order, and how they are compared."""
+        texts = self.raw[self.rows]
+        form = f"{self.raw.compared_by} {self.dim} {texts.vectors.dtype.str}"
+        return digest(form, texts.bounds.tobytes(), texts.vectors.tobytes())
 
-class MaxSim:
+
+class MaxSim(Tally):
     """MaxSim of queries and candidates that have a vector for each token.
 
         MaxSim(q, c) = Σ_i max_j q_i · c_j
@@ -108,14 +115,13 @@ class MaxSim:
     """
 
     def __init__(self, queries: TokenRows, candidates: TokenRows) -> None:
+        super().__init__()
         if queries.dim != candidates.dim:
             raise InputError(
                 f"tokens of queries have {queries.dim} dimensions and those of candidates {candidates.dim}: "
                 "both must come from one encoder"
             )
         self.queries, self.candidates = queries, candidates
-        self.screened = self.decided = 0
-        self._lock = Lock()
         check_sizes(self.largest)
 
     @property
@@ -144,22 +150,31 @@ class MaxSim:
         left, right = sides
         return float(np.abs(self._scores(left, right, np.float32) - self.block(left, right)).max())
 
-    def tile(self, rows: slice, columns: slice, out: Vectors) -> Vectors:
-        """Return screen scores, float32 [rows, columns], in `out` of that shape."""
-        for right in self.candidates.pieces(_CANDIDATE_TOKENS, columns.start, columns.stop):
-            held = self.candidates.tokens(right)
-            place = slice(int(right[0]) - columns.start, int(right[-1]) + 1 - columns.start)
-            for left in self.queries.pieces(_QUERY_TOKENS, rows.start, rows.stop):
-                found = self._scores(left, right, np.float32, held)
-                out[int(left[0]) - rows.start : int(left[-1]) + 1 - rows.start, place] = found
-        with self._lock:
-            self.screened += out.size
-        return out
+    def identity(self) -> bytes:
+        """Identify the tokens of both sides."""
+        return digest("maxsim", self.queries.identity(), self.candidates.identity())
 
-    def exact(self, queries: Ints, candidates: Ints) -> Ints:
-        """Return the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
-        with self._lock:
-            self.decided += len(queries)
+    def panel(self, columns: slice, device: Device) -> Panel:
+        """Prepare some candidates; the function screens queries against them."""
+        pieces = self.candidates.pieces(_CANDIDATE_TOKENS, columns.start, columns.stop)
+        loaded = [(right, self.candidates.tokens(right)) for right in pieces]
+
+        def screen(rows: slice, room: np.ndarray | None) -> Array:
+            shape = rows.stop - rows.start, columns.stop - columns.start
+            scores = np.empty(shape, np.float32) if room is None else room
+            for right, tokens in loaded:
+                place = slice(int(right[0]) - columns.start, int(right[-1]) + 1 - columns.start)
+                for left in self.queries.pieces(_QUERY_TOKENS, rows.start, rows.stop):
+                    part = slice(int(left[0]) - rows.start, int(left[-1]) + 1 - rows.start)
+                    scores[part, place] = self._scores(left, right, np.float32, tokens)
+            self.count(screened=scores.size)
+            return device.put(scores)
+
+        return screen
+
+    def keys(self, queries: Ints, candidates: Ints) -> Ints:
+        """Compute the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
+        self.count(decided=len(queries))
         keys = np.empty(len(queries), dtype=np.int64)
         order = np.argsort(queries, kind="stable")
         for pairs in np.split(order, np.flatnonzero(np.diff(queries[order])) + 1) if len(order) else []:
@@ -179,20 +194,13 @@ class MaxSim:
                 )
         return found
 
-    def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
-        """Return the exact keys of a block, int64 [queries, candidates]."""
+    def key_block(self, queries: Ints, candidates: Ints) -> Floats:
+        """Compute the exact keys of all pairs, whole numbers in float64 [a, b]."""
+        self.count(decided=len(queries) * len(candidates))
         scores = self.block(queries, candidates)
-        keys = np.empty(scores.shape, dtype=np.int64)
         for row, query in enumerate(queries.tolist()):
-            keys[row] = self._settled(scores[row], query, candidates)
-        return keys
-
-    def exact_block(self, rows: slice, columns: slice, out: Floats) -> Floats:
-        """Return the exact scores of a block, float64 [rows, columns], in `out`: keys times `UNIT`."""
-        with self._lock:
-            self.decided += out.size
-        keys = self.block_keys(np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop))
-        return np.multiply(keys, UNIT, out=out)
+            scores[row] = self._settled(scores[row], query, candidates)
+        return scores
 
     def _scores(
         self, queries: Ints, candidates: Ints, dtype: type, held: Vectors | None = None

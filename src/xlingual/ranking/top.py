@@ -3,45 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
-from itertools import pairwise
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.arrays import Ints
 from xlingual.ragged import groups
-from xlingual.ranking.exact_best import Hashes, at_most_kth, best_of, hash_of
-from xlingual.ranking.floors import EVERY_HASH, NOTHING, Floors
-from xlingual.ranking.lines import (
-    FIELDS,
-    OTHERS,
-    Lines,
-    batched,
-    best_first,
-    by_hash,
-    by_level,
-    by_queries,
-    is_best_first,
-    ranges_of,
-)
-from xlingual.ranking.masks import chosen, places
-from xlingual.ranking.ranked import TopK, ranked
-from xlingual.ranking.scan import Tile, refuse_others, wanted
-from xlingual.ranking.similarity import UNIT
+from xlingual.ranking.similarity import UNIT, Similarity
+from xlingual.ranking.tiles import CHUNK, Array, Tile, chunks_of, reaching
+from xlingual.records import digest
 
-_PIECE = 1 << 18  # exact scores looked at at a time: they stay in the cache
-_BATCH = 1 << 19  # screened pairs taken into a table at a time
-_SETTLED = 1 << 17  # lines settled together at the end
+UNLISTED = -1  # the entry of a line that stands for the tied entries above the cap
+_ROOM = 1 << 19  # lines that are collected before those that are out are dropped, beside some of each list
+_SMALL = 1 << 40  # keys below are sorted together with the numbers of their owners
+
+PairKeys = Callable[[Ints, Ints], Ints]
+
+
+@dataclass(frozen=True)
+class TopK:
+    """The best candidates of each query, ordered by query, then best first; parallel arrays.
+
+    `above` candidates (with multiplicity) score higher, `tied` score the same, itself included. Where more
+    candidates tie with the k-th than the cap, a sample is listed and `unlisted` counts the others.
+    """
+
+    query: Ints  # [e]
+    candidate: Ints  # [e]
+    weight: Ints  # [e] multiplicity of the candidate
+    above: Ints  # [e]
+    tied: Ints  # [e]
+    unlisted: Ints  # [n queries]
 
 
 class Top:
-    """Keeps, for each query, the k best candidates and all that tie with the k-th.
+    """The k best candidates of each query and all that tie with the k-th, in a similarity of some shape.
 
-    `weights` [m] is the multiplicity of each candidate in the group that is ranked (0: not in it; None: one
-    each); `queries` (sorted) restricts the queries. Above `cap` ties, those with the smallest seeded hash are
-    kept. Screen scores decide what is certain; `result` decides the rest exactly.
-
-    A part (`within`) numbers its queries and candidates from its `origin` on.
+    With `columns` the sides change: for each candidate the best queries, from the same product. Whatever has
+    a list is an *owner*, and its list has *entries*. `weights` is the multiplicity of each entry (0: not in
+    the group that is ranked); `queries` (sorted) restricts the owners. Above `cap` ties with the k-th, those
+    with the smallest seeded hash are listed.
     """
 
     def __init__(
@@ -53,346 +55,367 @@ class Top:
         queries: Ints | None = None,
         cap: int = 1000,
         seed: int = 0,
-        origin: tuple[int, int] = (0, 0),
+        columns: bool = False,
     ) -> None:
-        self.k, self.shape, self.cap, self.seed, self.origin = k, shape, max(cap, 1), seed, origin
-        self.weights = weights
-        self.queries = queries
-        self.columns = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
-        self.lines = Lines.empty()
-        self._floors = Floors.none(shape[0])
-        self._hashed_from = 0  # the number, among all candidates, of the one that is numbered zero here
-        self._slack = 0
-        self._decide: Callable[[Ints, Ints], Ints] | None = None
+        self.k, self.cap, self.seed, self.columns = k, max(cap, 1), seed, columns
+        self.n_owners, self.weights, self.owners = shape[columns], weights, queries
+        self.entries = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
+        self._parts: dict[int, TopK] = {}  # by the first owner
+        self._lines, self._floor = Lines.none(), np.full(self.n_owners * columns, -np.inf, np.float32)
 
-    def within(self, rows: slice, columns: slice) -> Top:
-        """Return the request for these queries and candidates alone, with nothing seen.
+    def part(self, rows: slice) -> TopPart:
+        """Begin a block of queries of the similarity."""
+        if self.columns:
+            return TopPart(self, slice(0, self.n_owners), self._floor.copy())
+        return TopPart(self, rows, np.full(rows.stop - rows.start, -np.inf, np.float32))
 
-        What is certainly out by what has been seen here is not kept there.
-        """
-        queries = self.queries
-        if queries is not None:
-            low, high = np.searchsorted(queries, (rows.start, rows.stop))
-            queries = queries[low:high] - rows.start
-        part = Top(
-            self.k,
-            (rows.stop - rows.start, columns.stop - columns.start),
-            weights=None if self.weights is None else self.weights[columns],
-            queries=queries,
-            cap=self.cap,
-            seed=self.seed,
-            origin=(self.origin[0] + rows.start, self.origin[1] + columns.start),
-        )
-        part._hashed_from, part._slack = self._hashed_from, self._slack
-        part._floors = self._floors.of(rows)
-        return part
-
-    def alone(self, rows: slice, columns: slice) -> Top:
-        """Return the request for these queries and candidates with both numbered from zero."""
-        part = self.within(rows, columns)
-        part._hashed_from, part.origin = part._hashed_from + part.origin[1], (0, 0)
-        part._floors = Floors.none(part.shape[0])  # its state is kept for all who ask for the same
-        return part
-
-    def request_arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays that define the request: equal arrays mean equal requests."""
-        numbers = [self.k, self.cap, self.seed, *self.shape, *self.origin, self._hashed_from]
-        found = {"top": np.array(numbers)}
-        if self.weights is not None:
-            found["weights"] = self.weights
-        if self.queries is not None:
-            found["queries"] = self.queries
-        return found
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return what has been seen, every line exact: it can be merged where there are no vectors."""
-        self._floors = self._floors.only_exact()  # for exact keys are compared without a band here
-        self._take_in([self._settled(self.lines, np.ones(len(self.lines), dtype=bool))])
-        return {name: getattr(self.lines, name) for name in FIELDS}
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over the state of a part with the same request."""
-        self._take_in([Lines(*(state[name] for name in FIELDS))])
-
-    def update(self, tile: Tile) -> None:
-        """Take in a tile: keep what may be among the k best."""
-        self.decides_by(tile.exact, tile.band)
-        first_row, first_column = tile.row - self.origin[0], tile.column - self.origin[1]
-        rows = wanted(tile.scores.shape[0], first_row, self.queries)
-        columns = wanted(tile.scores.shape[1], first_column, self.columns)
-        scores = chosen(tile.scores, rows, columns)
-        if scores.size == 0:
+    def take(self, rows: slice, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take in the lists of a block; with `columns` the lines that may be in a list."""
+        if not self.columns:
+            self._parts[rows.start] = TopK(**arrays)
             return
-        row_numbers = (np.arange(scores.shape[0]) if rows is None else rows) + first_row
-        column_numbers = (np.arange(scores.shape[1]) if columns is None else columns) + first_column
-        if tile.is_exact:
-            self._take_exact(scores, row_numbers, column_numbers)
-        elif not self._screen(scores, row_numbers, column_numbers, tile):
-            self._take_exact(chosen(tile.decided.scores, rows, columns), row_numbers, column_numbers)
+        np.maximum(self._floor, arrays["floor"], out=self._floor)
+        lines = Lines(*(arrays[field.name] for field in fields(Lines)))
+        self._lines = Lines.join([self._lines, lines])
+        if len(self._lines) > 2 * self.k * self.n_owners + _ROOM:
+            self._lines = self._lines.above(self._floor)
 
-    def decides_by(self, exact: Callable[[Ints, Ints], Ints], band: float) -> None:
-        """Note how pairs are decided exactly, and how far screen scores may be off."""
-        row, column = self.origin
-        self._slack = max(self._slack, round(band / UNIT))
-        self._decide = lambda query, candidate: exact(query + row, candidate + column)
-
-    def _screen(self, scores: np.ndarray, rows: Ints, columns: Ints, tile: Tile) -> bool:
-        """Add the pairs of these rows that the screen cannot rule out; False, and none, where too many."""
-        limit, alive = self._limits(scores, rows, tile.band)
-        if len(alive) == 0:
-            return True
-        if len(alive) < len(rows):
-            scores, rows, limit = scores[alive], rows[alive], limit[alive]
-        possible = scores >= limit[:, None].astype(np.float32)
-        count = int(np.count_nonzero(possible.ravel(order="K")))
-        if tile.leaves_open(count - 2 * self.k * len(rows), scores.size):
-            return False
-        i, j = places(possible)
-        if count > _BATCH and len(rows) > 1:  # nearly everything ties: a few rows at a time
-            half = len(rows) // 2
-            for part in (slice(None, half), slice(half, None)):
-                self._screen(scores[part], rows[part], columns, replace(tile, block=None))
-            return True
-        self.take(rows[i], columns[j], scores[i, j])
-        return True
-
-    def _take_exact(self, scores: Floats, rows: Ints, columns: Ints) -> None:
-        """Take in exact scores: what is above the k-th best, and a sample of what ties with it.
-
-        The k-th best so far, or a score that k here reach, stands for the k-th best.
-        """
-        hashes = Hashes(self._hashes(columns))
-        weight = None if self.weights is None else self.weights[columns]
-        step = max(1, _PIECE // scores.shape[1])
-        parts = [slice(start, start + step) for start in range(0, len(rows), step)]
-        found = (self._best_lines(scores[part], rows[part], columns, hashes, weight) for part in parts)
-        if len(self.lines) == 0:  # each query is in one table: no need to sort all of them together
-            self.lines = Lines.joined([self._tidied(table) for table in found])
-            return
-        for several in batched(found, _BATCH):
-            self._take_in([self.lines, *several])
-
-    def _best_lines(
-        self, scores: Floats, rows: Ints, columns: Ints, hashes: Hashes, weight: Ints | None
-    ) -> Lines:
-        """Return the lines of the best of some rows of exact scores."""
-        limit, alive = self._limits(scores, rows, 0.0)
-        if len(alive) < len(rows):
-            scores, rows, limit = scores[alive], rows[alive], limit[alive]
-        level = self._floors.scores(rows, 0, exact=True)
-        last_hash = np.where(level == limit, self._floors.last_hash[rows], EVERY_HASH)
-        best = best_of(scores, limit, self.k, self.cap, hashes, last_hash, weight)
-        more = np.flatnonzero(best.others)
-        listed = np.ones(len(best.row), dtype=np.int64) if weight is None else weight[best.column]
-        keys = np.concatenate([scores[best.row, best.column], best.limit[more]])
-        return Lines(
-            rows[np.concatenate([best.row, more])],
-            np.concatenate([columns[best.column], np.full(len(more), OTHERS)]),
-            np.rint(keys / UNIT).astype(np.int64),
-            np.concatenate([listed, best.others[more]]),
-            np.ones(len(keys), dtype=bool),
-        )
-
-    def take(self, query: Ints, candidate: Ints, score: np.ndarray) -> None:
-        """Take in single pairs and their screen scores, parallel arrays; numbers from the origin on."""
-        new_lines = Lines(
-            query,
-            candidate,
-            np.rint(score.astype(np.float64) / UNIT).astype(np.int64),
-            np.ones(len(query), dtype=np.int64) if self.weights is None else self.weights[candidate],
-            np.zeros(len(query), dtype=bool),
-        )
-        self._take_in([self.lines, new_lines])
-
-    def add(self, query: Ints, candidate: Ints, keys: Ints) -> None:
-        """Take in single pairs with their exact keys, parallel arrays; numbers from the origin on."""
-        weight = np.ones(len(query), dtype=np.int64) if self.weights is None else self.weights[candidate]
-        lines = Lines(query, candidate, keys, weight, np.ones(len(query), dtype=bool))
-        self._take_in([self.lines, lines])
-
-    def _limits(self, scores: np.ndarray, rows: Ints, band: float) -> tuple[Floats, Ints]:
-        """Return the score below which a pair is out, for each row, and the rows that have a pair above."""
-        limit = self._floors.scores(rows, self._slack, exact=band == 0.0)
-        unknown = np.isneginf(limit)
-        if self.k > 1 and scores.shape[1] >= self.k and unknown.all():  # each row has scores above its limit
-            return at_most_kth(scores, self.k).astype(np.float64) - band, np.arange(len(rows))
-        best = scores.max(axis=1).astype(np.float64)
-        if self.k == 1:
-            limit = np.maximum(limit, best - band)
-        elif scores.shape[1] >= self.k and unknown.any():
-            limit[unknown] = at_most_kth(scores[unknown], self.k) - band
-        return limit, np.flatnonzero(best >= limit)
-
-    def merge(self, others: Sequence[Top]) -> None:
-        """Take in what others saw of other pairs."""
-        for other in others:
-            refuse_others(self._offset(other)[0], other.shape[0], self.shape[0])
-            self._floors.take_over(self._offset(other)[0], other._floors)
-            self._slack = max(self._slack, other._slack)
-            if other._decide is not None:
-                self._decide = self._from_here(other)
-        moved = [other.lines.moved(*self._offset(other)) for other in others]
-        tables = [table for table in (self.lines, *moved) if len(table)]
-        if all(a.query.max() < b.query.min() for a, b in pairwise(tables)):  # each query is in one of them
-            self.lines = Lines.joined(tables) if tables else self.lines
-        else:
-            self._take_in(tables)
-
-    def _offset(self, part: Top) -> tuple[int, int]:
-        """Return where a part's numbers begin in these."""
-        return part.origin[0] - self.origin[0], part.origin[1] - self.origin[1]
-
-    def _from_here(self, part: Top) -> Callable[[Ints, Ints], Ints] | None:
-        """Return a part's way to decide pairs, for numbers from the own origin on."""
-        decide, (row, column) = part._decide, self._offset(part)
-        if decide is None or row == column == 0:
-            return decide
-        return lambda query, candidate: decide(query - row, candidate - column)
-
-    def _take_in(self, tables: Sequence[Lines]) -> None:
-        """Take in tables, some queries at a time where they are large: memory beside them stays small."""
-        if sum(map(len, tables)) <= _BATCH:
-            self.lines = self._tidied(Lines.joined(tables))
-            return
-        parts = by_queries([table.by_query() for table in tables], self.shape[0], _BATCH)
-        self.lines = Lines.joined([self._tidied(Lines.joined(part)) for part in parts])
-
-    def _tidied(self, lines: Lines) -> Lines:
-        """Return the lines that may be among the k best, and of very many ties a sample."""
-        lines = self._pruned(lines, self._slack)
-        crowded = self._crowded(lines)
-        if crowded.any():
-            lines = self._pruned(self._decided(lines, crowded & ~lines.exact), self._slack)
-            lines = self._capped(lines, lines.exact & self._floors.exact[lines.query])
-        return lines
-
-    def _pruned(self, lines: Lines, slack: int) -> Lines:
-        """Drop lines that cannot be among the k best, order the rest, and note each query's k-th key.
-
-        A line is out when its key is over `slack` below the k-th, or below it where all lines are exact.
-        """
-        if len(lines) == 0:
-            return lines
-        if not is_best_first(lines.query, lines.key):
-            lines = lines.take(best_first(lines.query, lines.key))
-        starts, size = groups(lines.query)
-        total = np.cumsum(lines.weight)
-        within = total - np.repeat(total[starts] - lines.weight[starts], size)  # weight up to and with a line
-        short = np.add.reduceat(within < self.k, starts, dtype=np.int64)  # lines before the k-th
-        kth_line = starts + short
-        has_kth = short < size
-        kth = np.where(has_kth, lines.key[np.minimum(kth_line, len(lines) - 1)], NOTHING)
-        exact = np.logical_and.reduceat(lines.exact, starts)
-        least = self._floors.raise_to(lines.query[starts], kth, exact, slack)
-        kept = lines.key >= np.repeat(least, size)
-        return lines if kept.all() else lines.take(kept)
-
-    def _crowded(self, lines: Lines) -> np.ndarray:
-        """Return which lines belong to queries with so many lines that ties must be decided now."""
-        counts = np.bincount(lines.query, minlength=self.shape[0])
-        return (counts > 4 * self.k + self.cap)[lines.query]
-
-    def _decided(self, lines: Lines, doubtful: np.ndarray) -> Lines:
-        """Replace the keys of the doubtful lines by exact ones."""
-        if self._decide is None or not doubtful.any():
-            return lines
-        key, exact = lines.key.copy(), lines.exact | doubtful
-        key[doubtful] = self._decide(lines.query[doubtful], lines.candidate[doubtful])
-        return Lines(lines.query, lines.candidate, key, lines.weight, exact)
-
-    def _capped(self, lines: Lines, certain: np.ndarray) -> Lines:
-        """Where more than `cap` lines tie with the k-th, keep a sample, and one line that counts the others.
-
-        `certain` says whether the key of a line is exact and the order of its query's k best is known.
-        """
-        last, others = (lines.key == self._floors.key[lines.query]) & certain, lines.candidate == OTHERS
-        n_others = np.bincount(lines.query[last & others], minlength=self.shape[0])
-        n_listed = np.bincount(lines.query[last], minlength=self.shape[0]) - n_others
-        over = last & ((n_listed > self.cap) | (n_others > 1))[lines.query]
-        if not over.any():
-            return lines
-        tied = lines.take(over)
-        listed = tied.take(tied.candidate != OTHERS)
-        hashes = self._hashes(listed.candidate)
-        order = by_hash(listed.query, hashes)
-        ordered = listed.query[order]
-        position = np.arange(len(order)) - np.repeat(*groups(ordered))
-        self._floors.last_hash[ordered[position == self.cap - 1]] = hashes[order[position == self.cap - 1]]
-        kept = listed.take(order[position < self.cap])
-        queries = distinct_values(tied.query)
-        dropped = np.bincount(tied.query, tied.weight, self.shape[0]) - np.bincount(
-            kept.query, kept.weight, self.shape[0]
-        )
-        counted = Lines(
-            queries,
-            np.full(len(queries), OTHERS),
-            self._floors.key[queries],
-            dropped[queries].astype(np.int64),
-            np.ones(len(queries), dtype=bool),
-        )
-        return Lines.joined([lines.take(~over), kept, counted.take(counted.weight > 0)])
-
-    def _hashes(self, candidates: Ints) -> np.ndarray:
-        """Return the hash of each candidate, by its number among all."""
-        return hash_of(candidates + self.origin[1] + self._hashed_from, self.seed)
+    def finish(self, similarity: Similarity) -> None:
+        """Decide the order of lines that came from different blocks."""
+        if self.columns:
+            lines = self._lines.above(self._floor)
+            slack = round(similarity.band / UNIT)
+            lines = settle(lines, self, slack, lambda owner, entry: similarity.keys(entry, owner))
+            self._parts[0] = ranked(lines, self.n_owners)
 
     def result(self) -> TopK:
-        """Decide what the screen left open, and return the best of each query.
+        """Join the lists of all owners."""
+        parts = [self._parts[first] for first in sorted(self._parts)]
+        if len(parts) == 1:
+            return parts[0]
+        parts = parts or [ranked(Lines.none(), self.n_owners)]
+        return TopK(*(np.concatenate([getattr(p, field.name) for p in parts]) for field in fields(TopK)))
 
-        Queries are taken some at a time: what is needed on the way does not grow with their number.
-        """
-        lines = self.lines.by_query()
-        columns: list[list[Ints]] = [[] for _ in fields(TopK)]
-        for first, last, queries in ranges_of(lines.query, self.shape[0], _SETTLED):
-            part = self._alone_with(lines.take(slice(first, last)), queries)
-            found = part._result()
-            found = replace(found, query=found.query + queries.start)
-            for column, field in zip(columns, fields(TopK), strict=True):
-                column.append(getattr(found, field.name))
-        return TopK(*(np.concatenate(columns.pop(0)) for _ in fields(TopK)))  # each freed when it is joined
-
-    def _alone_with(self, lines: Lines, queries: range) -> Top:
-        """Return what has been seen of some queries, which are numbered from zero; candidates as here."""
-        row, column = self.origin
-        part = Top(
-            self.k,
-            (len(queries), self.shape[1]),
-            cap=self.cap,
-            seed=self.seed,
-            origin=(row + queries.start, column),
+    def identity(self) -> bytes:
+        """Identify the question."""
+        numbers = f"{self.k} {self.cap} {self.seed} {self.columns} {self.n_owners}"
+        return digest(
+            "top", numbers, *(b"" if a is None else a.tobytes() for a in (self.weights, self.owners))
         )
-        part._slack, part._hashed_from = self._slack, self._hashed_from
-        part.lines = lines.moved(-queries.start, 0)
-        part._decide = part._from_here(self)
-        return part
 
-    def _result(self) -> TopK:
-        """Return the best of each query, all at once."""
-        lines = self._pruned(self.lines, self._slack)
-        close = (np.diff(lines.query) == 0) & (-np.diff(lines.key) <= self._slack)
-        near = np.zeros(len(lines), dtype=bool)
-        near[1:] |= close
-        near[:-1] |= close
-        open_queries = np.zeros(self.shape[0], dtype=bool)
-        open_queries[lines.query[near]] = True
-        left = open_queries[lines.query]
-        if left.all():
-            return ranked(self._settled(lines, near), self.shape[0])
-        settled = self._settled(lines.take(left), near[left])
-        lines = Lines.joined([lines.take(~left), settled])
-        return ranked(lines.take(np.argsort(lines.query, kind="stable")), self.shape[0])
 
-    def _settled(self, lines: Lines, near: np.ndarray) -> Lines:
-        """Return the lines of queries that the screen left open, exact where it matters, and in order."""
-        lines = self._decided(lines, near & ~lines.exact)
-        lines = self._pruned(lines, 0)
-        capped = self._capped(lines, lines.exact)
-        lines = lines if capped is lines else self._pruned(capped, 0)
-        equal = (np.diff(lines.query) == 0) & (np.diff(lines.key) == 0)
-        tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
-        if len(tied) == 0:
+@dataclass(frozen=True)
+class Lines:
+    """Lines (owner, entry, key, weight, exact) of lists that are not finished; parallel arrays.
+
+    A key is exact, or within half a band of it.
+    """
+
+    owner: Ints
+    entry: Ints
+    key: Ints
+    weight: Ints
+    exact: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    @classmethod
+    def none(cls) -> Lines:
+        """Make a table without lines."""
+        empty = np.zeros(0, np.int64)
+        return cls(empty, empty, empty, empty, np.zeros(0, bool))
+
+    @classmethod
+    def join(cls, tables: Sequence[Lines]) -> Lines:
+        """Join the lines of tables."""
+        return cls(
+            *(np.concatenate([getattr(table, field.name) for table in tables]) for field in fields(cls))
+        )
+
+    def take(self, places: np.ndarray) -> Lines:
+        """Select lines by their places."""
+        return Lines(*(getattr(self, field.name)[places] for field in fields(self)))
+
+    def above(self, floor: np.ndarray) -> Lines:
+        """Drop lines below the score that is the floor of their owner."""
+        return self.take(np.flatnonzero(self.key * UNIT >= floor[self.owner]))
+
+
+class TopPart:
+    """The lines that one block of queries may have in the lists.
+
+    The floor of an owner is a score that k of its entries reach, less the band. It rises from tile to tile,
+    and only what reaches it is looked at.
+    """
+
+    def __init__(self, top: Top, owners: slice, floor: np.ndarray) -> None:
+        self.top, self.first, self.n = top, owners.start, owners.stop - owners.start
+        self.floor = floor
+        self._best: Any = None  # the k best scores of each owner, float32 [n, k]
+        self._tables: list[Lines] = []
+        self._n_lines, self._limit = 0, 4 * self.n * top.k + _ROOM
+        self._slack, self._pair_keys = 0, _no_pairs
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Give the finished lists of the block; with `columns` the lines that may be in one."""
+        if self.top.columns:
+            self._drop()
+            lines = self._tables[0] if self._tables else Lines.none()
+            return {field.name: getattr(lines, field.name) for field in fields(Lines)} | {"floor": self.floor}
+        lines = settle(self._joined(), self.top, self._slack, self._pair_keys)
+        lists = ranked(lines, self.n)
+        return {field.name: getattr(lists, field.name) for field in fields(TopK)} | {
+            "query": lists.query + self.first
+        }
+
+    def see(self, tile: Tile) -> None:
+        """Collect the lines of a tile that may be among the k best of their owners."""
+        tile = tile.turned if self.top.columns else tile
+        rows, columns = _chosen(tile.rows, self.top.owners), _chosen(tile.columns, self.top.entries)
+        if not len(rows) or not len(columns):
+            return
+        first, self._slack = self.first, round(tile.band / UNIT)
+        self._pair_keys = lambda owner, entry: tile_keys(owner + first, entry)
+        tile_keys = tile.pair_keys
+        if tile.is_decided or not self._see_scores(tile, rows, columns):
+            self._see_keys(tile, rows, columns)
+        if self._n_lines > self._limit:
+            self._drop()
+
+    def _see_scores(self, tile: Tile, rows: Ints, columns: Ints) -> bool:
+        """Collect what reaches the floors; False where that is so much that keys are needed."""
+        device, owners = tile.device, rows - self.first
+        scores = _part(tile.scores, rows, columns, tile)
+        chunks = tile.chunks if scores is tile.scores else chunks_of(scores, device)
+        if self._best is None:
+            self._best = np.repeat(self.floor[:, None] + np.float32(tile.band), self.top.k, axis=1)
+        if self.top.k == 1:
+            peaks = tile.peaks if scores is tile.scores else device.xp.amax(chunks[1], 1)
+            self._raise(tile, owners, device.host(peaks)[:, None])
+        elif (unknown := np.flatnonzero(np.isneginf(self.floor[owners]))).size:
+            gate = chunks[1] if 2 * self.top.k < chunks[1].shape[1] else scores
+            gate = gate if len(unknown) == len(owners) else gate[device.put(unknown)]
+            self.floor[owners[unknown]] = _floors(
+                device.host(device.kth_largest(gate, self.top.k)), tile.band
+            )
+        row, column, score = self._lines_of(tile, scores, chunks, self.floor[owners])
+        if tile.is_dense(len(row) - 2 * self.top.k * len(owners)):
+            return False
+        if self.top.k > 1:
+            self._raise(tile, owners, _padded(row, score, len(owners)))
+        key = np.rint(score.astype(np.float64) / UNIT).astype(np.int64)
+        self._collect(owners[row], columns[column], key, np.zeros(len(row), bool))
+        return True
+
+    def _raise(self, tile: Tile, owners: Ints, scores: np.ndarray) -> None:
+        """Raise the floors of owners by scores [owners, s] of different entries."""
+        k = self.top.k
+        rising = np.flatnonzero(scores.max(axis=1, initial=-np.inf) > self.floor[owners])
+        places = owners[rising]
+        best = np.concatenate((self._best[places], scores[rising]), axis=1)
+        self._best[places] = best = np.partition(best, -k, axis=1)[:, -k:]
+        self.floor[places] = np.maximum(self.floor[places], _floors(best[:, 0], tile.band))
+
+    def _lines_of(
+        self, tile: Tile, scores: Array, chunks: tuple[Array, Array], floor: np.ndarray
+    ) -> tuple[Ints, Ints, np.ndarray]:
+        """List the scores that reach the floors: (row, column, score), by row."""
+        device = tile.device
+        most = scores.shape[0] * scores.shape[1] // (4 * CHUNK)
+        if (lines := reaching(chunks, floor, scores.shape[1], device, most)) is not None:
             return lines
-        order = np.arange(len(lines))
-        level = np.cumsum(np.append(True, ~equal))[tied]
-        order[tied] = tied[by_level(level, lines.candidate[tied])]
-        return lines.take(order)
+        mask = scores >= device.put(floor)[:, None]
+        row, column = device.places(mask)
+        return row, column, device.host(scores[mask])
+
+    def _see_keys(self, tile: Tile, rows: Ints, columns: Ints) -> None:
+        """Collect by exact keys what is above the k-th best of a row, and a sample of what ties with it."""
+        keys, owners = _part(tile.keys, rows, columns, tile), rows - self.first
+        k, cap = self.top.k, self.top.cap
+        kth = np.partition(keys, -k, axis=1)[:, -k] if k <= len(columns) else np.full(len(keys), -np.inf)
+        floor = self.floor[owners].astype(np.float64) / UNIT
+        listed = keys >= np.maximum(kth, floor)[:, None]
+        tied = (keys == kth[:, None]) & listed
+        crowded = np.flatnonzero(tied.sum(axis=1) > cap)
+        by_hash = np.argsort(hash_of(columns, self.top.seed))
+        ordered = tied[crowded][:, by_hash]
+        sample = np.zeros_like(ordered)
+        sample[:, by_hash] = ordered & (np.cumsum(ordered, axis=1, dtype=np.int32) <= cap)
+        mass = self._weights(columns)
+        others = (tied[crowded] & ~sample) @ mass
+        listed[crowded] &= sample | ~tied[crowded]
+        row, column = np.divmod(np.flatnonzero(listed), len(columns))
+        key = keys[row, column].astype(np.int64)
+        self._collect(owners[row], columns[column], key, np.ones(len(row), bool))
+        unlisted = np.full(len(crowded), UNLISTED)
+        key = kth[crowded].astype(np.int64)
+        self._collect(owners[crowded], unlisted, key, np.ones(len(crowded), bool), others)
+        self.floor[owners] = np.maximum(self.floor[owners], _floors(kth * UNIT, tile.band))
+        self._best = None  # it is made again from the floors
+
+    def _weights(self, entries: Ints) -> Ints:
+        weights = self.top.weights
+        return np.ones(len(entries), np.int64) if weights is None else weights[entries]
+
+    def _collect(
+        self, owner: Ints, entry: Ints, key: Ints, exact: np.ndarray, weight: Ints | None = None
+    ) -> None:
+        """Take lines into the table."""
+        if len(owner):
+            weight = self._weights(entry) if weight is None else weight
+            self._tables.append(Lines(owner, entry, key, weight, exact))
+            self._n_lines += len(owner)
+
+    def _joined(self) -> Lines:
+        """Join the lines, without those that are below the risen floors."""
+        if not self._tables:
+            return Lines.none()
+        return Lines.join(self._tables).above(self.floor)
+
+    def _drop(self) -> None:
+        """Drop lines that are out; decide lists with so many lines that their ties must be sampled."""
+        lines, top = self._joined(), self.top
+        crowded = (np.bincount(lines.owner, minlength=self.n) > 4 * top.k + top.cap)[lines.owner]
+        if crowded.any():
+            settled = settle(lines.take(np.flatnonzero(crowded)), top, self._slack, self._pair_keys)
+            lines = Lines.join([lines.take(np.flatnonzero(~crowded)), settled])
+        self._tables, self._n_lines = [lines], len(lines)
+        self._limit = 2 * len(lines) + _ROOM
+
+
+def settle(lines: Lines, top: Top, slack: int, pair_keys: PairKeys) -> Lines:
+    """Order the lines of each owner, best first, by keys that are exact wherever the order needs it.
+
+    Lines that are certainly not among the k best are dropped, and above the cap ties with the k-th become one
+    line. `slack` is the band in the unit of keys.
+    """
+    lines = _pruned(_ordered(lines), top.k, slack)
+    same = lines.owner[1:] == lines.owner[:-1]
+    close = same & (lines.key[:-1] - lines.key[1:] <= slack)
+    is_open = (np.append(close, False) | np.append(False, close))[: len(lines)] & ~lines.exact
+    if is_open.any():
+        key, exact = lines.key.copy(), lines.exact | is_open
+        key[is_open] = pair_keys(lines.owner[is_open], lines.entry[is_open])
+        lines = _ordered(Lines(lines.owner, lines.entry, key, lines.weight, exact))
+    return _capped(_pruned(lines, top.k, 0), top)
+
+
+def _ordered(lines: Lines) -> Lines:
+    """Order lines by owner, falling key and entry."""
+    most = max(int(lines.key.max(initial=0)), -int(lines.key.min(initial=0)))
+    if most < _SMALL and lines.owner.max(initial=0) < 1 << 21:  # one sort of both in one number is faster
+        order = np.argsort((lines.owner << 41) - lines.key)
+    else:
+        order = np.lexsort((-lines.key, lines.owner))
+    lines = lines.take(order)
+    same = (lines.owner[1:] == lines.owner[:-1]) & (lines.key[1:] == lines.key[:-1])
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    if not len(lines) or not len(tied):
+        return lines
+    level = np.cumsum(np.append(True, ~same))[tied]
+    order = np.arange(len(lines))
+    order[tied] = tied[np.lexsort((lines.entry[tied], level))]
+    return lines.take(order)
+
+
+def _pruned(lines: Lines, k: int, slack: int) -> Lines:
+    """Drop lines over `slack` below the k-th of their owner; lines are in order."""
+    if not len(lines):
+        return lines
+    first, size = groups(lines.owner)
+    total = np.cumsum(lines.weight)
+    before = np.repeat(total[first] - lines.weight[first], size)
+    kth = first + np.add.reduceat(total - before < k, first, dtype=np.int64)
+    is_full = kth < first + size
+    least = np.where(is_full, lines.key[np.minimum(kth, len(lines) - 1)] - slack, np.iinfo(np.int64).min)
+    return lines.take(np.flatnonzero(lines.key >= np.repeat(least, size)))
+
+
+def _capped(lines: Lines, top: Top) -> Lines:
+    """Sample the entries that tie with the k-th, where they are more than the cap, and count the others.
+
+    Lines are in order and end with those that tie with the k-th.
+    """
+    if not len(lines):
+        return lines
+    first, size = groups(lines.owner, lines.key)
+    is_last = np.append(np.diff(lines.owner[first]) != 0, True)
+    is_last &= np.bincount(lines.owner, lines.weight)[lines.owner[first]] >= top.k
+    listed = lines.entry != UNLISTED
+    n_listed = np.add.reduceat(listed, first, dtype=np.int64)
+    over = is_last & ((n_listed > top.cap) | (size - n_listed > 1))
+    if not over.any():
+        return lines
+    over_line = np.repeat(over, size)
+    places = np.flatnonzero(over_line & listed)
+    owner = lines.owner[places]
+    places = places[np.lexsort((hash_of(lines.entry[places], top.seed), owner))]
+    sample = places[np.arange(len(places)) - np.repeat(*groups(lines.owner[places])) < top.cap]
+    is_sampled = np.zeros(len(lines), bool)
+    is_sampled[sample] = True
+    others = np.add.reduceat(np.where(is_sampled, 0, lines.weight), first)[over]
+    head, yes = first[over], np.ones(int(over.sum()), bool)
+    rest = Lines(lines.owner[head], np.full(len(head), UNLISTED), lines.key[head], others, yes)
+    stays = lines.take(np.flatnonzero(is_sampled | ~over_line))
+    return _ordered(Lines.join([stays, rest.take(np.flatnonzero(others))]))
+
+
+def ranked(lines: Lines, n: int) -> TopK:
+    """Count, for ordered lines, those above and tied: equal keys of an owner are tied."""
+    owner_first, owner_size = groups(lines.owner)
+    first, size = groups(lines.owner, lines.key)
+    total = np.cumsum(lines.weight) - lines.weight
+    start = np.repeat(total[owner_first], owner_size)
+    above = np.repeat(total[first], size) - start
+    tied = np.repeat(np.add.reduceat(lines.weight, first) if len(first) else first, size)
+    listed = lines.entry != UNLISTED
+    others = ~listed
+    unlisted = np.bincount(lines.owner[others], lines.weight[others], n).astype(np.int64)
+    lines = lines.take(listed)
+    return TopK(lines.owner, lines.entry, lines.weight, above[listed], tied[listed], unlisted)
+
+
+def hash_of(entry: Ints, seed: int) -> np.ndarray:
+    """Mix each number into 64 bits (the finaliser of splitmix64), by which ties are sampled."""
+    mixed = (entry.astype(np.uint64) + np.uint64(seed + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _chosen(numbers: slice, chosen: Ints | None) -> Ints:
+    """List the numbers of a tile's side that take part."""
+    if chosen is None:
+        return np.arange(numbers.start, numbers.stop)
+    low, high = np.searchsorted(chosen, (numbers.start, numbers.stop))
+    return chosen[low:high]
+
+
+def _part(table: Array, rows: Ints, columns: Ints, tile: Tile) -> Array:
+    """Select rows and columns of a tile's scores or keys, by their numbers; the table itself for all."""
+    height, width = tile.shape
+    put = tile.device.put if not isinstance(table, np.ndarray) else np.asarray
+    if len(rows) < height:
+        table = table[put(rows - tile.rows.start)]
+    if len(columns) < width:
+        table = table[:, put(columns - tile.columns.start)]
+    return table
+
+
+def _floors(reached: np.ndarray, band: float) -> np.ndarray:
+    """Compute floors from scores that k entries reach."""
+    floors: np.ndarray = np.nextafter(reached.astype(np.float32) - np.float32(band), np.float32(-np.inf))
+    return floors
+
+
+def _padded(row: Ints, score: np.ndarray, n: int) -> np.ndarray:
+    """Arrange the scores of lines, ordered by row, as a table [n, s] with −inf where a row has fewer."""
+    first, size = groups(row)
+    table = np.full((n, int(size.max(initial=0))), -np.inf, np.float32)
+    table[row, np.arange(len(row)) - np.repeat(first, size)] = score
+    return table
+
+
+def _no_pairs(owner: Ints, entry: Ints) -> Ints:
+    raise ValueError("no tile was seen")

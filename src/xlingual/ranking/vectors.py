@@ -1,20 +1,22 @@
-"""Unit vectors by blocks: float32 to screen, float64 to decide, and equal rows collapsed."""
+"""Unit vectors by blocks: float32 to screen, float64 to decide."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.ranking.equal import equal_rows
+from xlingual.ranking.tiles import Array, Device
 
 CHUNK = 1024  # rows converted to float64 at a time: a few MiB for the usual dimensions
 CACHE_BYTES = 1 << 27  # normalised float32 copies up to this size are kept, larger ones made again by blocks
 _WHOLE = 16  # bits of whole numbers that are looked for in the first vectors
+_SMALL = ("inverse_norms", "bits")  # what travels with the rows
 _LARGE = 1e12  # a length beyond this or its inverse is scaled in float64
 
 
@@ -28,6 +30,7 @@ class UnitVectors:
     def __init__(self, raw: np.ndarray, rows: Ints | None = None) -> None:
         self.raw = raw
         self.rows: Ints = np.arange(len(raw)) if rows is None else np.asarray(rows, dtype=np.int64)
+        self._moved: dict[str, Array] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -38,11 +41,18 @@ class UnitVectors:
         return int(self.raw.shape[1])
 
     def take(self, index: Ints) -> UnitVectors:
-        """Return some of the rows."""
-        found = UnitVectors(self.raw, self.rows[index])
-        if (known := self.__dict__.get("inverse_norms")) is not None:
-            found.__dict__["inverse_norms"] = known[index]
-        return found
+        """Select some of the rows."""
+        taken = UnitVectors(self.raw, self.rows[index])
+        if "inverse_norms" in self.__dict__:
+            taken.__dict__["inverse_norms"] = self.inverse_norms[index]
+        return taken
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give what travels: the chosen rows alone, of mapped files too, without copies on devices."""
+        state = {"raw": np.asarray(self.raw[self.rows]), "rows": np.arange(len(self)), "_moved": {}}
+        return state | {
+            name: self.__dict__[name] for name in ("inverse_norms", "bits") if name in self.__dict__
+        }
 
     @cached_property
     def inverse_norms(self) -> Floats:
@@ -51,13 +61,13 @@ class UnitVectors:
         return _inverse(np.sqrt(squares))
 
     def along(self, direction: Floats) -> Floats:
-        """Return the component of each unit vector along a direction [d], float64 [n]."""
-        found, squares = np.empty(len(self)), np.empty(len(self))
+        """Compute the component of each unit vector along a direction [d], float64 [n]."""
+        lengths, squares = np.empty(len(self)), np.empty(len(self))
         for start, block in zip(range(0, len(self), CHUNK), self._blocks(), strict=True):
             part = slice(start, start + len(block))
-            found[part], squares[part] = block @ direction, _squares(block)
+            lengths[part], squares[part] = block @ direction, _squares(block)
         self.__dict__.setdefault("inverse_norms", _inverse(np.sqrt(squares)))
-        return found * self.inverse_norms
+        return lengths * self.inverse_norms
 
     def _blocks(self) -> Iterator[Floats]:
         """Yield all rows, not normalised, some at a time."""
@@ -65,7 +75,7 @@ class UnitVectors:
             yield self.stored(np.arange(start, min(start + CHUNK, len(self))))
 
     def stored(self, index: Ints) -> Floats:
-        """Return the stored rows as float64 [len(index), d], not normalised."""
+        """Convert the stored rows to float64 [len(index), d], not normalised."""
         wide: Floats = self.raw[self.rows[index]].astype(np.float64)
         return wide
 
@@ -86,16 +96,15 @@ class UnitVectors:
         return bits if bits <= _WHOLE + 8 else None
 
     def rows_at(self, index: Ints) -> Vectors:
-        """Return rows of unit length, float32 [len(index), d]."""
-        if (made := self.__dict__.get("_cached")) is not None:  # by a screen; the same numbers
-            found: Vectors = made[index]
-            return found
+        """Scale some rows to unit length, float32 [len(index), d]; no copy of all rows is made."""
+        if self.__dict__.get("_cached") is not None and self._cached is not None:
+            return self._cached[index]
         rows = self.raw[self.rows[index]].astype(np.float32, copy=False)
         unit: Vectors = rows * self.inverse_norms[index].astype(np.float32)[:, None]
         return unit
 
     def mean(self, weights: Ints) -> Floats:
-        """Return the weighted mean of the unit vectors, float64 [d]."""
+        """Compute the weighted mean of the unit vectors, float64 [d]."""
         total: Floats = np.zeros(self.dim)
         scale = weights * self.inverse_norms
         for start in range(0, len(self), CHUNK):
@@ -104,43 +113,46 @@ class UnitVectors:
         total /= weights.sum()
         return total
 
-    def screen(self, start: int, stop: int) -> Vectors:
-        """Return rows start to stop as float32 unit vectors [stop − start, d]."""
-        cached = self._cached
-        return self._normalised(start, stop) if cached is None else cached[start:stop]
-
     def screened(self, index: Ints) -> Vectors:
-        """Return some rows as `take(index).screen` of all of them does, float32 [len(index), d]."""
-        made = self.__dict__.get("_cached")
-        return self.take(index).screen(0, len(index)) if made is None or not self._alike else made[index]
+        """Compute some rows as float32 unit vectors [len(index), d]: the same numbers as in tiles."""
+        return self._cached[index] if self._cached is not None else self._normalised(index)
 
-    @cached_property
-    def _alike(self) -> bool:
-        """Whether all rows are scaled in one way, so that a row does not depend on those beside it."""
-        return self.raw.dtype != np.float32 or _in_float32(self.inverse_norms)
+    def on(self, device: Device, rows: slice) -> Array:
+        """Move unit vectors of consecutive rows to a device, float32 [rows, d]; small sets stay there."""
+        if self._cached is None:
+            return device.put(self._normalised(np.arange(rows.start, rows.stop)))
+        if device.is_numpy:
+            return self._cached[rows]
+        if device.name not in self._moved:
+            self._moved[device.name] = device.put(self._cached)
+        return self._moved[device.name][rows]
+
+    def identity(self) -> bytes:
+        """Identify the stored rows, in order, with their type and dimensions."""
+        hasher = hashlib.blake2b(f"{self.raw.dtype.str} {self.dim} ".encode(), digest_size=16)
+        for start in range(0, len(self), CHUNK):
+            hasher.update(np.ascontiguousarray(self.raw[self.rows[start : start + CHUNK]]).data)
+        return hasher.digest()
 
     @cached_property
     def _cached(self) -> Vectors | None:
         if len(self) * self.dim * 4 > CACHE_BYTES:
             return None
-        return self._normalised(0, len(self))
+        return self._normalised(np.arange(len(self)))
 
-    def _normalised(self, start: int, stop: int) -> Vectors:
-        out: Vectors = np.empty((stop - start, self.dim), dtype=np.float32)
-        for low in range(start, stop, CHUNK):
-            high = min(low + CHUNK, stop)
-            scale = self.inverse_norms[low:high, None]
-            block = self.raw[self.rows[low:high]]
+    def _normalised(self, index: Ints) -> Vectors:
+        out: Vectors = np.empty((len(index), self.dim), dtype=np.float32)
+        for low in range(0, len(index), CHUNK):
+            part = index[low : low + CHUNK]
+            scale, block = self.inverse_norms[part, None], self.raw[self.rows[part]]
             if block.dtype != np.float32 or not _in_float32(scale):
                 block = block.astype(np.float64)  # float32 could overflow or lose digits
-            np.multiply(
-                block, scale, out=out[low - start : high - start], dtype=block.dtype, casting="unsafe"
-            )
+            np.multiply(block, scale, out=out[low : low + CHUNK], dtype=block.dtype, casting="unsafe")
         return out
 
 
 def _in_float32(scale: Floats) -> bool:
-    """Return whether vectors with these inverse lengths may be scaled in float32."""
+    """Decide whether vectors with these inverse lengths may be scaled in float32."""
     return not len(scale) or bool(scale.max() <= _LARGE and scale.min() >= 1 / _LARGE)
 
 
@@ -151,35 +163,3 @@ def _squares(block: Floats) -> Floats:
 
 def _inverse(norms: Floats) -> Floats:
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Rows of an array with equal ones collapsed: `vectors` are the distinct rows.
-
-    Rows are equal where their unit vectors are, rounded to 12 decimals: copies of a row and of its
-    multiples, such as one-hot vectors of one class; all zero rows are one. `code[i]` is the distinct row that
-    row i of the pool equals. A constant encoder thus costs one row.
-    """
-
-    vectors: UnitVectors
-    code: Ints  # [n] → distinct row
-
-    @classmethod
-    def of(cls, raw: np.ndarray, rows: Ints | None = None) -> Pool:
-        """Collapse the chosen rows of `raw` [*, d]."""
-        every = UnitVectors(raw, rows)
-        first, code = equal_rows(every)
-        return cls(every.take(first), code)
-
-    def take(self, rows: Ints) -> Pool:
-        """Return the pool of some of the rows, collapsed as they are here."""
-        _, first, code = np.unique(self.code[rows], return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        return Pool(self.vectors.take(self.code[rows[first[order]]]), place[code])
-
-    def weights(self, members: Ints) -> Ints:
-        """Return how many of the pool's rows `members` equal each distinct row, int64 [distinct]."""
-        return np.bincount(self.code[members], minlength=len(self.vectors)).astype(np.int64)

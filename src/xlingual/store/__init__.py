@@ -4,7 +4,17 @@ A vector belongs to an encoder's identity and to a digest of the text or image, 
 manifests share it, and another encoder is never served it.
 """
 
+from xlingual.store.blocks import FolderBlocks
 from xlingual.store.collection import Collection, DamagedError
 from xlingual.store.store import HALF, Store, StoreLike, default_folder, open_store
 
-__all__ = ["HALF", "Collection", "DamagedError", "Store", "StoreLike", "default_folder", "open_store"]
+__all__ = [
+    "HALF",
+    "Collection",
+    "DamagedError",
+    "FolderBlocks",
+    "Store",
+    "StoreLike",
+    "default_folder",
+    "open_store",
+]

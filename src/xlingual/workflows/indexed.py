@@ -12,9 +12,7 @@ from xlingual.encoders import Encoder
 from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import InputError
 from xlingual.evaluation.banks import banked
-from xlingual.ranking.banks import Banked
-from xlingual.ranking.columns import column
-from xlingual.ranking.cpu import Cpu
+from xlingual.ranking import Banked, Cpu
 from xlingual.requests.ranking import available_cores
 from xlingual.transforms.affine import unit_rows
 
@@ -50,5 +48,5 @@ class Indexed:
             if progress is not None:
                 progress(f"hubs of {self.name}", done, total)
 
-        last = column(self.repair, vectors, Cpu(available_cores()), shown)
+        last = self.repair.column(vectors, Cpu(available_cores()), shown)
         return np.hstack([unit_rows(vectors), last[:, None].astype(np.float32)])

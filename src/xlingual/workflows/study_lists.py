@@ -138,7 +138,7 @@ def nearest(
     for number, left_out in enumerate(own):
         lines = found.candidate[found.query == query_vectors.code[number]]
         line, place = members(pool_vectors.code, lines)
-        keys = similarity.exact(np.full(len(lines), query_vectors.code[number]), lines)[line]
+        keys = similarity.keys(np.full(len(lines), query_vectors.code[number]), lines)[line]
         kept = ~left_out[place]
         place, keys = place[kept], keys[kept]
         best = np.lexsort((lottery[place], -keys))[:k]

@@ -9,13 +9,13 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from xlingual.errors import DataWarning, InputError
-from xlingual.newranking import rankers
-from xlingual.newranking.counts import Counts
-from xlingual.newranking.passes import rank
-from xlingual.newranking.rankers import Cpu, Torch, choose
-from xlingual.newranking.similarity import Cosine
-from xlingual.newranking.top import Top
-from xlingual.newranking.vectors import UnitVectors
+from xlingual.ranking import rankers
+from xlingual.ranking.counts import Counts
+from xlingual.ranking.passes import rank
+from xlingual.ranking.rankers import Cpu, Torch, choose
+from xlingual.ranking.similarity import Cosine
+from xlingual.ranking.top import Top
+from xlingual.ranking.vectors import UnitVectors
 
 
 def cosine(n=2500, m=700, dim=16):
@@ -139,7 +139,7 @@ def test_options_that_do_not_fit_are_refused(torch, monkeypatch, backend, option
 
 def test_auto_takes_the_processor_without_a_driver_and_imports_no_torch():
     script = (
-        "import sys; from xlingual.newranking import rankers; rankers._DRIVERS = ();"
+        "import sys; from xlingual.ranking import rankers; rankers._DRIVERS = ();"
         "print(*rankers.choose(threads=2), 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.newranking.counts import Counts
-from xlingual.newranking.passes import rank
-from xlingual.newranking.rankers import Cpu
-from xlingual.newranking.ray import Ray
-from xlingual.newranking.similarity import Cosine
-from xlingual.newranking.vectors import UnitVectors
+from xlingual.ranking.counts import Counts
+from xlingual.ranking.passes import rank
+from xlingual.ranking.rankers import Cpu
+from xlingual.ranking.ray import Ray
+from xlingual.ranking.similarity import Cosine
+from xlingual.ranking.vectors import UnitVectors
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("ray")

@@ -17,7 +17,7 @@ from xlingual.errors import InputError, parameter
 from xlingual.evaluation.pair_run import PairRun, PairTask, rows_with_image
 from xlingual.evaluation.passes import one_pass
 from xlingual.measures import RankMeasure, RecallAt
-from xlingual.ranking import Cosine, GivenScores, ImageScores, Progress
+from xlingual.ranking import Cosine, FunctionScores, Progress
 from xlingual.records import Images
 
 
@@ -39,7 +39,7 @@ class ComparedImages:
 
     def between(
         self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
-    ) -> GivenScores:
+    ) -> FunctionScores:
         """Return the similarity of points: `rows` are the queries, `columns` the candidates.
 
         The function is called here, once for each pair.
@@ -53,7 +53,7 @@ class ComparedImages:
                 kept[first] = self.images.take(rows[queries])
             return self.function.similarity(kept[first], self.images.take(columns[candidates]))
 
-        return GivenScores((len(rows), len(columns)), scores, progress=progress)
+        return FunctionScores((len(rows), len(columns)), scores, progress=progress)
 
 
 # distinct images and their similarity: by vectors, or by a function
@@ -132,7 +132,7 @@ class ImagePass:
         """Whether some rows and columns can be ranked alone; a function has given all scores."""
         return isinstance(self.similarity, Cosine)
 
-    def among(self, rows: Ints, columns: Ints) -> ImageScores | None:
+    def among(self, rows: Ints, columns: Ints) -> Cosine | FunctionScores | None:
         """Return the similarity of some rows and columns alone; None where a function gave all scores."""
         if not self.has_vectors:
             return None

@@ -16,7 +16,7 @@ from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex
 from xlingual.errors import warn
 from xlingual.evaluation.backretrieval.nearest import Nearest
-from xlingual.ranking import Ranker, Top, one_library_thread
+from xlingual.ranking import Ranker, Top, one_library_thread, rank
 from xlingual.ranking.similarity import DECIMALS
 
 NEAR_IDENTICAL = 0.005  # median cosine distance of two images, below which all look the same
@@ -33,7 +33,7 @@ def look_alikes(images: ImageIndex, sample: Sample, ranker: Ranker) -> Nearest:
     own = np.searchsorted(pool, queries)
     similarity = images.between(queries, pool)
     top = Top(2, similarity.shape, cap=2)
-    ranker.scan(similarity, [top])
+    rank(similarity, [top], ranker)
     found = top.result()
     other = found.candidate != own[found.query]
     nearest = own.copy()
@@ -50,7 +50,7 @@ def _nearest_target(images: ImageIndex, points: Ints, sample: Sample, ranker: Ra
     targets, position = np.unique(images.points[images.code[sample.target]], return_index=True)
     similarity = images.between(asked, targets)
     top = Top(1, similarity.shape, cap=1)
-    ranker.scan(similarity, [top])
+    rank(similarity, [top], ranker)
     found = top.result()
     nearest = np.zeros(len(asked), dtype=np.int64)
     nearest[found.query] = found.candidate

@@ -13,11 +13,11 @@ from xlingual.data.samples import Sample
 from xlingual.evaluation.listed import SystemLists, first_group, refuse_short
 from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
 from xlingual.evaluation.pair_run import PairTask
-from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
+from xlingual.evaluation.passes import TextUnion, corrected, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures.hubness import Places
 from xlingual.ragged import groups, members
-from xlingual.ranking import Banked, Offsets, Progress, Ranker, Top, TopK, adjusted
+from xlingual.ranking import Banked, Offsets, Progress, Ranker, Top, TopK, rank
 from xlingual.streams import stream
 
 _LISTED = 2_000_000  # tied pairs listed for one sample at the most
@@ -110,7 +110,8 @@ def nearest_texts(
     requests = [
         NearestRequest(union, sample, offsets, 1 if place else first) for place, sample in enumerate(samples)
     ]
-    ranker.scan(union.similarity, [request.reduction for request in requests], progress=progress)
+    watchers = [request.top for request in requests]
+    rank(corrected(union.similarity, offsets), watchers, ranker, progress=progress)
     found = [request.result() for request in requests]
     tally.add(union.similarity)
     return found
@@ -153,7 +154,7 @@ class NearestRequest:
         self._seed, (self._source, self._target) = sample.seed, union.codes(sample)
         self._scores = Scores(union.similarity, offsets)
         self._first = min(first, len(self._target))
-        self._top = Top(
+        self.top = Top(
             self._first,
             union.similarity.shape,
             weights=np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64),
@@ -161,11 +162,10 @@ class NearestRequest:
             cap=tie_cap(len(self._source)),
             seed=sample.seed,
         )
-        self.reduction = adjusted(self._top, offsets)
 
     def result(self) -> Nearest:
         """Return the nearest targets, after the pass."""
-        found = self._top.result()
+        found = self.top.result()
         if self._first == 1:
             return _expanded(found, self._source, self._target, self._seed)
         best = _expanded(_best(found), self._source, self._target, self._seed)

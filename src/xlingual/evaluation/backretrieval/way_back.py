@@ -21,7 +21,7 @@ from xlingual.evaluation.passes import part_of
 from xlingual.evaluation.run import Tally
 from xlingual.measures import MeanImageSimilarity, RankMeasure, RecallAt, RecallShare
 from xlingual.ragged import distinct_of, sums
-from xlingual.ranking import Counts, Progress, Ranker, Reduction, Top, TopK, Transposed, as_scores
+from xlingual.ranking import Counts, Progress, Ranker, Top, TopK, Watcher, as_scores, rank
 from xlingual.records import RankCounts
 
 Scorable = RankMeasure | MeanImageSimilarity
@@ -135,7 +135,7 @@ class WayBackRanks:
         cap = tie_cap(max(len(rows), len(columns)))
         self.top = Top(depth, shape, weights=self.source_weights, queries=distinct_values(rows), cap=cap)
         self.nearest_target = Top(
-            1, (width, height), weights=self.target_weights, queries=distinct_values(columns), cap=cap
+            1, shape, weights=self.target_weights, queries=distinct_values(columns), cap=cap, columns=True
         )
         self.deep: Counts | None = None
         self.queries_only = False  # `oracle` and `counts` are of the queries alone; no `listed`
@@ -175,7 +175,7 @@ class WayBackRanks:
         """Return the ways back at these places of counts."""
         return Routes(
             self.rank_counts(counts.above[where], counts.tied[where]),
-            as_scores(counts.keys_given[where]),
+            as_scores(counts.key[where]),
             len(self.pools.sources),
         )
 
@@ -197,10 +197,10 @@ def _rank_all(
     A second pass is made only for the oracle of measures that need ranks beyond the first K, or where too
     many images tie with the K-th to be listed.
     """
-    reductions: list[Reduction] = []
+    watchers: list[Watcher] = []
     for ranks in found:
-        reductions += [ranks.counts, ranks.top, Transposed(ranks.nearest_target)]
-    ranker.scan(over.similarity, reductions, progress=progress)
+        watchers += [ranks.counts, ranks.top, ranks.nearest_target]
+    rank(over.similarity, watchers, ranker, progress=progress)
     for ranks in found:
         ranks.finish()
     ranked = any(not isinstance(m, RecallAt | RecallShare) for m in measures)
@@ -209,7 +209,7 @@ def _rank_all(
             oracle, weights = ranks.oracle, ranks.source_weights
             ranks.deep = Counts.of(over.similarity, oracle.candidate, oracle.query, weights=weights)
         deep = [ranks.deep for ranks in found if ranks.deep is not None]
-        ranker.scan(over.similarity, deep, progress=progress)
+        rank(over.similarity, deep, ranker, progress=progress)
 
 
 def rank_queries(ranks: WayBackRanks, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
@@ -220,15 +220,15 @@ def rank_queries(ranks: WayBackRanks, ranker: Ranker, progress: Progress | None,
     ranks.queries_only = True
     queries = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.pools.tasks]))
     ranks.oracle = nearest_targets(ranks, queries, ranker, progress, tally)
-    used = distinct_values(np.concatenate([ranks.counts.query, ranks.oracle.candidate]))
+    row, column = np.divmod(ranks.pairs, ranks.over.similarity.shape[1])
+    used = distinct_values(np.concatenate([row, ranks.oracle.candidate]))
     similarity = ranks.over.among(used, np.arange(ranks.over.similarity.shape[1]))
     assert similarity is not None
-    row, column = np.divmod(ranks.pairs, ranks.over.similarity.shape[1])
-    keys, weights = ranks.counts.keys_given, ranks.source_weights
+    keys, weights = ranks.counts.key, ranks.source_weights
     ranks.counts = Counts(np.searchsorted(used, row), column, keys, weights=weights)
     nearest = np.searchsorted(used, ranks.oracle.candidate)
     ranks.deep = Counts.of(similarity, nearest, ranks.oracle.query, weights=weights)
-    ranker.scan(similarity, [ranks.counts, ranks.deep], progress=progress)
+    rank(similarity, [ranks.counts, ranks.deep], ranker, progress=progress)
     tally.add(similarity)
 
 
@@ -242,8 +242,9 @@ def nearest_targets(
     height = ranks.over.similarity.shape[0]
     similarity = ranks.over.among(np.arange(height), columns)
     assert similarity is not None
-    top = Top(1, (len(columns), height), weights=ranks.target_weights, cap=ranks.nearest_target.cap)
-    ranker.scan(similarity, [Transposed(top)], progress=progress)
+    cap = ranks.nearest_target.cap
+    top = Top(1, similarity.shape, weights=ranks.target_weights, cap=cap, columns=True)
+    rank(similarity, [top], ranker, progress=progress)
     tally.add(similarity)
     found = top.result()
     return replace(found, query=columns[found.query])

@@ -13,14 +13,14 @@ from xlingual.data.samples import Sample
 from xlingual.errors import parameter, warn
 from xlingual.evaluation.hubs import listed_places, places_of
 from xlingual.evaluation.listed import SystemLists, check_reach
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
-from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
+from xlingual.evaluation.passes import TextUnion, corrected, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import RankMeasure
 from xlingual.measures.hubness import Places
 from xlingual.ragged import distinct_of, members
-from xlingual.ranking import Banked, Counts, Offsets, Progress, Ranker, Top, adjusted
-from xlingual.ranking.listed import Lists
+from xlingual.ranking import Banked, Counts, Offsets, Progress, Ranker, Top, Watcher, rank
 from xlingual.records import TargetCounts
 
 
@@ -71,8 +71,9 @@ def matches_and_places(
     offsets = union.offsets(repair, ranker, before)
     requests = match_requests(union, samples, manifest, offsets)
     look = FirstRequest(union, samples[0], first, offsets, neighbours) if first else None
-    reductions = [request.reduction for request in requests]
-    ranker.scan(union.similarity, reductions + ([look.reduction] if look else []), progress=progress)
+    watchers: list[Watcher] = [request.counts for request in requests]
+    watchers += [look.top] if look else []
+    rank(corrected(union.similarity, offsets), watchers, ranker, progress=progress)
     tally.add(union.similarity)
     return [request.result() for request in requests], look.result() if look else None
 
@@ -101,12 +102,11 @@ class FirstRequest:
         self._k = min(k, len(self._target))
         weights = np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64)
         queries = distinct_values(self._source)
-        self._top = Top(self._k, union.similarity.shape, weights=weights, queries=queries, seed=sample.seed)
-        self.reduction = adjusted(self._top, offsets)
+        self.top = Top(self._k, union.similarity.shape, weights=weights, queries=queries, seed=sample.seed)
 
     def result(self) -> First:
         """Return who stands on the first places, after the pass."""
-        found = self._top.result()
+        found = self.top.result()
         places = places_of(found, self._source, self._target, self._k)
         if self._scores is None:
             return First(places)
@@ -144,12 +144,11 @@ class MatchRequest:
         self.pairs = source[self.query] * self._width + self._target[self.match]  # of distinct vectors
 
     def decide(self, keys: Ints) -> None:
-        """Take the exact keys of the pairs' cosines; from here on `reduction` can be filled."""
+        """Take the exact keys of the pairs' cosines; from here on `counts` can be filled."""
         weights = np.bincount(self._target, minlength=self._width)
         pairs = np.divmod(self.pairs, self._width)
         keys = keys if self._offsets is None else self._offsets.keys(keys, pairs[1])
         self.counts = Counts(*pairs, keys, weights=weights)
-        self.reduction = adjusted(self.counts, self._offsets)
 
     def result(self) -> TargetCounts:
         """Return where every match of each source stands, after the pass."""
@@ -166,7 +165,7 @@ def match_requests(
     """Return the requests of some samples; a pair of several is scored once."""
     requests = [MatchRequest(union, sample, manifest, offsets) for sample in samples]
     pairs, places = distinct_of([request.pairs for request in requests])
-    keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))
+    keys = union.similarity.keys(*np.divmod(pairs, len(union.targets.vectors)))
     for request, place in zip(requests, places, strict=True):
         request.decide(keys[place])
     return requests

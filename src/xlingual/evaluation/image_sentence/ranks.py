@@ -18,7 +18,7 @@ from xlingual.evaluation.numbers import Subject
 from xlingual.measures import SuccessAt
 from xlingual.measures.hubness import Places
 from xlingual.ragged import members
-from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Reduction, Top, Transposed
+from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Top, Watcher, rank
 from xlingual.records import RankCounts, TargetCounts
 
 DEPTHS = (1, 5, 10)  # of the recalls that are summed
@@ -77,14 +77,12 @@ def ranked_pairs(
     distinct, where = np.unique(texts.code[text] * width + images.code[image], return_inverse=True)
     left, right = np.divmod(distinct, width)
     sample = _multiplicity(texts), _multiplicity(images)
-    keys = similarity.exact(left, right)
+    keys = similarity.keys(left, right)
     to_image = Counts(left, right, keys, weights=sample[1])
-    to_sentence = Counts(right, left, keys, weights=sample[0])
-    reductions: list[Reduction] = [to_image, Transposed(to_sentence)]
+    to_sentence = Counts(right, left, keys, weights=sample[0], columns=True)
+    watchers: list[Watcher] = [to_image, to_sentence]
     looks = _first_places(sample, first) if first else ()
-    if looks:
-        reductions += [looks[0], Transposed(looks[1])]
-    ranker.scan(similarity, reductions, progress=progress)
+    rank(similarity, [*watchers, *looks], ranker, progress=progress)
     codes = (texts.code, images.code), (images.code, texts.code)
     return RankedPairs(
         (
@@ -125,7 +123,7 @@ def _first_places(counts: tuple[Ints, Ints], k: int) -> tuple[Top, Top]:
     shape = len(texts), len(images)
     return (
         Top(min(k, int(images.sum())), shape, weights=images),
-        Top(min(k, int(texts.sum())), shape[::-1], weights=texts),
+        Top(min(k, int(texts.sum())), shape, weights=texts, columns=True),
     )
 
 

@@ -35,7 +35,7 @@ from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import MeanImageSimilarity, RecallAt, SuccessAt
-from xlingual.ranking import Progress, Ranker, Reduction, one_library_thread
+from xlingual.ranking import Progress, Ranker, Watcher, one_library_thread, rank
 from xlingual.records import RankCounts
 
 SIM = MeanImageSimilarity()
@@ -262,7 +262,7 @@ def text_steps(
     union = TextUnion(vectors, samples)
     nearest = [NearestRequest(union, sample) for sample in non_matching]
     matches = match_requests(union, matching, manifest)
-    reductions: list[Reduction] = [request.reduction for request in nearest]
-    reductions += [request.reduction for request in matches]
-    ranker.scan(union.similarity, reductions, progress=progress)
+    watchers: list[Watcher] = [request.top for request in nearest]
+    watchers += [request.counts for request in matches]
+    rank(union.similarity, watchers, ranker, progress=progress)
     return [request.result() for request in nearest], [request.result().best() for request in matches]

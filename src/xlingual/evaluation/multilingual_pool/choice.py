@@ -10,6 +10,7 @@ from xlingual.data.pools.rows import CANDIDATE_TEXTS
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.listed import MOST_UNKNOWN
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.alignment import check_alignment
 from xlingual.evaluation.multilingual_pool.grades import EQUAL, LanguageGrades, language_grades
 from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
@@ -17,7 +18,6 @@ from xlingual.evaluation.multilingual_pool.measure_views import FOUND, MONOLINGU
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.measures import AlignmentMeasure, AveragePrecision, PoolMeasure
 from xlingual.measures.fairness import CUT
-from xlingual.ranking.listed import Lists
 
 FROM_COUNTS = ("one-target", "remove-one", "monolingual-pool", "alignment", "subsets", "loss")
 FROM_LISTS = {"shares": SHARES_OF, "fairness": CUT, "hubs": HUBS_OF, "worst": HUBS_OF}  # how deep each looks

@@ -16,6 +16,7 @@ from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.listed import check_reach
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
 from xlingual.evaluation.multilingual_pool.kept import KeptOfQuestions
@@ -33,7 +34,6 @@ from xlingual.evaluation.run_systems import RunsLike, RunSystem, joined, systems
 from xlingual.evaluation.trec import check_depth, unfinished, write_ranking
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
 from xlingual.ranking import Offsets, Ranker
-from xlingual.ranking.listed import Lists
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results

@@ -10,6 +10,7 @@ from xlingual.arrays import Ints
 from xlingual.arrow import from_numpy
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import PoolVectors
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.lists import named
 from xlingual.evaluation.multilingual_pool.one_pass import PassCounts
 from xlingual.evaluation.neighbours import (
@@ -24,7 +25,6 @@ from xlingual.evaluation.neighbours import (
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.perquery import looked_up, repeated, words_of
 from xlingual.ranking import rows_of, similarity_of
-from xlingual.ranking.listed import Lists
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,27 +7,30 @@ memory does not grow with the depth at which languages are counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.passes import two_passes
+from xlingual.evaluation.passes import corrected, two_passes
 from xlingual.forms import AnyVectors
 from xlingual.ranking import (
     CPU,
     Banked,
-    GroupCounts,
+    Counts,
     Offsets,
+    Part,
+    Pool,
     Ranker,
-    TextPool,
+    Similarity,
     TextRows,
     TextSimilarity,
     Top,
     TopK,
-    adjusted,
+    Watcher,
+    rank,
     rows_of,
     similarity_of,
 )
@@ -74,20 +77,18 @@ def one_pass(
     before, during = two_passes(progress, repair)
     if repair is not None:
         offsets = repair.offsets(similarity, ranker, before)
-    keys = similarity.exact(question, columns.of[candidate])
-    keys = keys if offsets is None else offsets.keys(keys, columns.of[candidate])
-    split = GroupCounts(question, columns.of[candidate], keys, columns.bounds, weights=columns.weights)
+    scores = corrected(similarity, offsets)
+    split = columns.counts(scores, question, columns.of[candidate])
     heads = None if top is None else BlockHeads(columns, len(questions), top=top, depth=depth)
-    reductions = [adjusted(one, offsets) for one in (split, heads) if one is not None]
-    ranker.scan(similarity, reductions, progress=during)
-    above, tied = split.result()
+    watchers: list[Watcher] = [split] if heads is None else [split, heads]
+    rank(scores, watchers, ranker, progress=during)
     counts = PoolCounts(
         languages=pool.languages,
         question=question,
         candidate=candidate,
-        key=split.keys_given,
-        above=above,
-        tied=tied,
+        key=split.key,
+        above=split.above,
+        tied=split.tied,
         question_language=pool.questions.language,
         candidate_language=pool.candidates.language,
         cluster=pool.questions.cluster if cluster is None else cluster,
@@ -119,7 +120,7 @@ class PoolColumns(Columns):
 
     vectors: TextRows  # [u]
     language: Ints  # [u], ascending
-    bounds: Ints  # [G + 1] first column of each language, and the number of columns
+    n_languages: int
 
     @classmethod
     def of_candidates(cls, vectors: AnyVectors, language: Ints, n_languages: int) -> PoolColumns:
@@ -130,18 +131,22 @@ class PoolColumns(Columns):
         for code in range(n_languages):
             own = distinct = np.flatnonzero(language == code)
             if len(own):
-                pool = TextPool.of(vectors, own)
+                pool = Pool.of(vectors, own)
                 of[own], distinct = sum(sizes) + pool.code, pool.vectors.rows
             rows.append(distinct)
             sizes.append(len(distinct))
-        bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         return cls(
             of,
-            np.bincount(of, minlength=int(bounds[-1])).astype(np.int64),
+            np.bincount(of, minlength=sum(sizes)).astype(np.int64),
             rows_of(vectors, np.concatenate(rows)),
             np.repeat(np.arange(n_languages), sizes),
-            bounds,
+            n_languages,
         )
+
+    def counts(self, scores: Similarity, question: Ints, column: Ints) -> Counts:
+        """Ask for the candidates of each language above and tied with pairs (question, column)."""
+        groups = self.language[:, None] == np.arange(self.n_languages)
+        return Counts.of(scores, question, column, groups=groups, weights=self.weights)
 
 
 @dataclass(frozen=True)
@@ -157,8 +162,8 @@ class PoolCounts:
     question: Ints  # [p], ascending; every question has a line
     candidate: Ints  # [p]
     key: Ints  # [p] exact score of the pair: equal keys are ties
-    above: np.ndarray  # int32 [p, G]
-    tied: np.ndarray  # int32 [p, G]
+    above: Ints  # [p, G]
+    tied: Ints  # [p, G]
     question_language: Ints  # [n]
     candidate_language: Ints  # [m]
     cluster: Ints  # [n]: questions that are not independent
@@ -237,7 +242,7 @@ class _Block:
 
 
 class BlockHeads:
-    """A reduction that keeps the heads: each part is the `Top` of one block of questions."""
+    """Keeps the heads of each block of questions, and no longer list."""
 
     def __init__(self, columns: PoolColumns, n: int, *, top: int, depth: int) -> None:
         if depth > top:
@@ -246,21 +251,25 @@ class BlockHeads:
         self._best = Top(top, (n, len(columns.vectors)), weights=columns.weights)
         self._blocks: list[_Block] = []
 
-    def within(self, rows: slice, columns: slice) -> Top:
-        """Return the request for some questions and columns alone."""
-        return self._best.within(rows, columns)
+    def part(self, rows: slice) -> Part:
+        """Begin a block of questions."""
+        return self._best.part(rows)
 
-    def alone(self, rows: slice, columns: slice) -> Top:
-        """Return the same for a separate pass, with questions and columns numbered from zero."""
-        return self._best.alone(rows, columns)
+    def take(self, rows: slice, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take in the best candidates of a block of questions."""
+        found = TopK(**arrays)
+        self._blocks.append(self._block(replace(found, query=found.query - rows.start), rows.start))
 
-    def merge(self, parts: Sequence[Top]) -> None:
-        """Take in the best candidates of whole blocks of questions, all columns seen."""
-        self._blocks += [self._block(part.result(), part.origin[0]) for part in parts]
+    def finish(self, similarity: Similarity) -> None:
+        """Do nothing: blocks are finished one by one."""
+
+    def identity(self) -> bytes:
+        """Identify the question."""
+        return self._best.identity()
 
     def _block(self, found: TopK, first: int) -> _Block:
         """Return the heads of one block; it numbers its questions from `first` on."""
-        shape = (len(found.unlisted), len(self.columns.bounds) - 1)
+        shape = (len(found.unlisted), self.columns.n_languages)
         crowded = np.flatnonzero(found.unlisted)
         chance = np.clip((self.top - found.above) / found.tied, 0.0, 1.0)
         last = np.searchsorted(found.query, crowded, side="right") - 1
@@ -298,12 +307,9 @@ def _tied_with(
 ) -> Ints:
     """Return how many candidates of each language tie with a column of each question, int64 [c, G]."""
     crowded = similarity_of(similarity.queries.take(questions), similarity.candidates)
-    numbers = np.arange(len(questions))
-    keys = crowded.exact(numbers, columns_tied)
-    if offsets is not None:
-        keys = offsets.keys(keys, columns_tied)
-    split = GroupCounts(numbers, columns_tied, keys, columns.bounds, weights=columns.weights)
-    ranker.scan(crowded, [adjusted(split, offsets)])
+    scores = corrected(crowded, offsets)
+    split = columns.counts(scores, np.arange(len(questions)), columns_tied)
+    rank(scores, [split], ranker)
     similarity.screened += crowded.screened
     similarity.decided += crowded.decided
-    return split.result()[1]
+    return split.tied

@@ -8,13 +8,13 @@ from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.embed import PoolVectors
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
 from xlingual.evaluation.rankings import Member, Ranking
 from xlingual.evaluation.run import Options
 from xlingual.forms import AnyVectors
 from xlingual.ranking import Banked, Offsets, Ranker, rows_of, similarity_of
-from xlingual.ranking.listed import Lists
 
 
 def ranking_of(

@@ -9,9 +9,9 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.evaluation.listed import MOST_UNKNOWN, cut_of
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.retrieval.judgements import Judgements
 from xlingual.measures import Bpref, RetrievalMeasure
-from xlingual.ranking.listed import Lists
 from xlingual.records import JudgedCounts
 
 

@@ -15,6 +15,7 @@ from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.evaluation.hubs import HUBS_OF, Hubs, HubTable, Languages, hubs_of, listed_places
 from xlingual.evaluation.listed import check_reach
+from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
 from xlingual.evaluation.multilingual_pool.lists import described, first_places
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
@@ -30,7 +31,6 @@ from xlingual.evaluation.run_systems import RunSystem, Search, systems
 from xlingual.measures import Bpref, RetrievalMeasure
 from xlingual.measures.hubness import Places
 from xlingual.ranking import rows_of, similarity_of
-from xlingual.ranking.listed import Lists
 from xlingual.results import Results
 
 NAME = "retrieval"

@@ -8,10 +8,10 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
-from xlingual.ranking import UNIT, TextPool, TextRows, TextSimilarity, similarity_of
-from xlingual.ranking.scan import TILE_BYTES
+from xlingual.ranking import UNIT, Pool, TextRows, TextSimilarity, similarity_of
 
 _AT_ONCE = 1 << 22  # scores compared at a time
+_BYTES = 1 << 25  # of keys at a time
 
 
 def above_by_name(
@@ -26,16 +26,16 @@ def above_by_name(
     `place` [m] is that of each candidate's name; `question` is ascending. All scores are made in float64.
     """
     width = len(columns.vectors)
-    own = _scores(similarity.exact(question, columns.of[candidate]))
-    above = np.zeros((len(question), len(columns.bounds) - 1), dtype=np.int64)
+    own = _scores(similarity.keys(question, columns.of[candidate]))
+    above = np.zeros((len(question), columns.n_languages), dtype=np.int64)
     weights = np.zeros((width, above.shape[1]))
     weights[np.arange(width), columns.language] = columns.weights
     members, starts = columns.members()
-    height = max(1, TILE_BYTES // (8 * width))
+    height = max(1, _BYTES // (8 * width))
     for first in range(0, similarity.shape[0], height):
         rows = np.arange(first, min(first + height, similarity.shape[0]))
         low, high = np.searchsorted(question, (rows[0], rows[-1] + 1))
-        scores = _scores(similarity.block_keys(rows, np.arange(width)))
+        scores = _scores(similarity.key_block(rows, np.arange(width)))
         step = max(1, _AT_ONCE // width)
         for start in range(low, high, step):
             part = slice(start, min(start + step, high))
@@ -48,7 +48,6 @@ def above_by_name(
             other = members[starts[column] + within]
             before = place[other] < place[candidate[line]]
             np.add.at(above, (line[before], columns.language[column[before]]), 1)
-    similarity.decided += similarity.shape[0] * width
     return above
 
 
@@ -60,16 +59,16 @@ def best_by_float32(
     queries: Ints | None = None,
 ) -> Iterator[list[int]]:
     """Yield the `depth` best candidates (None: all) of each query, or of the given ones, in this order."""
-    collapsed = TextPool.of(candidates.raw, candidates.rows)
+    collapsed = Pool.of(candidates.raw, candidates.rows)
     similarity = similarity_of(questions, collapsed.vectors)
     wanted, columns = (
         np.arange(len(questions)) if queries is None else queries,
         np.arange(similarity.shape[1]),
     )
-    height = max(1, TILE_BYTES // (8 * len(columns)))
+    height = max(1, _BYTES // (8 * len(columns)))
     for start in range(0, len(wanted), height):
         rows = wanted[start : start + height]
-        scores = _scores(similarity.block_keys(rows, columns))
+        scores = _scores(similarity.key_block(rows, columns))
         for own in scores:
             yield np.lexsort((place, -own[collapsed.code]))[:depth].tolist()
 

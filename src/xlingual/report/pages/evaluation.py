@@ -191,14 +191,12 @@ def _rows(run: Results) -> list[Entry | Summary]:
 
 
 def _how_ranked(run: Results) -> list[tuple[str, str]]:
-    """Return rows about the ranking: its device, and how much its screen left undecided."""
+    """Return rows about the ranking: its device, and how much was scored in float64."""
     found = []
     ranking = run.diagnostics.get("ranking", {})
     if "device" in ranking:
-        named = [str(ranking[name]) for name in ("backend", "device", "precision") if name in ranking]
+        named = [str(ranking[name]) for name in ("backend", "device") if name in ranking]
         found.append(("ranked by", ", ".join(named)))
-    if isinstance(ranking.get("undecided"), int | float):
-        found.append(("undecided after the first pass", f"{ranking['undecided']:.2%} of comparisons"))
     screened = run.diagnostics.get("pairs_screened", 0)
     if screened:
         share = f"{run.diagnostics.get('pairs_decided', 0) / screened:.2%} of {screened:,} pairs"

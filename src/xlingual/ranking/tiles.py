@@ -17,7 +17,7 @@ import numpy as np
 from xlingual.arrays import Ints
 
 if TYPE_CHECKING:
-    from xlingual.newranking.similarity import Similarity
+    from xlingual.ranking.similarity import Similarity
 
 CHUNK = 8  # scores of a row that share one maximum
 DENSE = 32  # one float64 product decides a tile with more than one open pair in so many

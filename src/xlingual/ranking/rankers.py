@@ -9,60 +9,31 @@ from __future__ import annotations
 import copy
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from xlingual.cluster import connect, imported
 from xlingual.errors import InputError, MissingExtraError, warn
 from xlingual.extras import pip_line
-from xlingual.newranking.passes import scan_block
-from xlingual.newranking.similarity import UNIT, Similarity, as_scores
-from xlingual.newranking.tiles import TILE_BYTES, Device, Watcher
+from xlingual.ranking.passes import Blocks, scan_block
+from xlingual.ranking.similarity import UNIT, Similarity, as_scores
+from xlingual.ranking.tiles import TILE_BYTES, Device, Watcher
 
 Arrays: TypeAlias = list[dict[str, np.ndarray]]  # of each watcher, for one block
 Answers: TypeAlias = Iterator[tuple[slice, Arrays]]
 
-BACKENDS = ("auto", "cpu", "torch", "ray")
 _TORCH_TILE_BYTES = 1 << 28
 _PROBE = 48  # queries and candidates whose scores on a device are checked
 _DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")  # Nvidia, the same under WSL, AMD
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
-
-
-class Blocks(Protocol):
-    """Keeps the arrays of finished blocks, so that a long pass goes on after an interruption."""
-
-    def read(self, name: str) -> dict[str, np.ndarray] | None:
-        """Read the arrays of a block; None where there are none."""
-
-    def write(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
-        """Keep the arrays of a block."""
-
-    def forget(self) -> None:
-        """Remove the blocks that were read or written."""
-
-
-class Ranker(Protocol):
-    """Computes the tiles of a pass."""
-
-    @property
-    def blocks(self) -> Blocks | None:
-        """Where finished blocks of long passes are kept."""
-
-    def map(self, similarity: Similarity, watchers: Sequence[Watcher], blocks: Sequence[slice]) -> Answers:
-        """Show blocks of queries to the watchers; yield each block with their arrays."""
-
-    def about(self) -> dict[str, str | int | float]:
-        """Give the facts that results record."""
 
 
 def one_library_thread() -> AbstractContextManager[object]:
@@ -161,7 +132,7 @@ def _torch_device(name: str) -> str:
         raise MissingExtraError("ranking with torch", "torch")
     import torch
 
-    lacking = "" if torch.cuda.is_available() else _why_no_cuda()
+    lacking = "" if torch.cuda.is_available() else why_no_cuda()
     try:
         device = torch.device(name if name != "auto" else "cpu" if lacking else "cuda")
     except RuntimeError:
@@ -178,7 +149,7 @@ def _torch_device(name: str) -> str:
     return f"cuda:{index}"
 
 
-def _why_no_cuda() -> str:
+def why_no_cuda() -> str:
     """Say why there is no CUDA device, "" where there is; torch is imported only where a driver is."""
     if sys.platform != "win32" and not any(Path(driver).exists() for driver in _DRIVERS):
         return "no CUDA device was found"
@@ -224,39 +195,3 @@ def _check(similarity: Similarity, rows: slice, device: Device) -> None:
             f"{device.name} multiplies less exactly than float32 promises (off by {errors.max():.1g}): take "
             "--backend cpu"
         )
-
-
-def choose(
-    backend: str = "auto",
-    *,
-    threads: int = 1,
-    device: str | None = None,
-    address: str | None = None,
-    blocks: Blocks | None = None,
-) -> tuple[Ranker, str]:
-    """Choose a ranker by the options, and say which in words.
-
-    "auto" takes torch where `device`, or a CUDA device of this machine, asks for it. Raises InputError where
-    an option does not fit, and MissingExtraError where a package is not installed.
-    """
-    if backend not in BACKENDS:
-        raise InputError(f"backend {backend!r} is not known: choose among {', '.join(BACKENDS)}")
-    if backend == "ray":
-        from xlingual.newranking.ray import Ray
-
-        if device is not None:
-            raise InputError("--backend ray: each worker takes the device it has; leave out --device")
-        imported()  # says what to install before any work is done
-        if address is not None:
-            connect(address)
-        return Ray(address, blocks, threads), "by Ray" + (f" at {address}" if address else "")
-    if address is not None:
-        raise InputError("--address is for clusters: add --backend ray, or leave it out")
-    if backend == "cpu" and device not in (None, "auto", "cpu"):
-        raise InputError(f"--backend cpu ranks on the processor: leave out --device {device}, or --backend")
-    lacking = _why_no_cuda() if backend == "auto" and device in (None, "auto") else ""
-    if backend == "torch" or (backend == "auto" and device != "cpu" and not lacking):
-        torch = Torch(device, blocks)
-        return torch, f"on {torch.about()['device']}; screened in float32, decided in float64"
-    many = "1 thread" if threads == 1 else f"{threads} threads"
-    return Cpu(threads, blocks), f"on the processor, {many}" + (f": {lacking}" if lacking else "")

@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from xlingual.newranking.similarity import Similarity
-from xlingual.newranking.tiles import Device, Tile, Watcher
+from xlingual.ranking.similarity import Similarity
+from xlingual.ranking.tiles import Device, Tile, Watcher
 from xlingual.records import digest
 from xlingual.signature import CONVENTIONS
 
