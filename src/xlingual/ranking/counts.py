@@ -177,8 +177,8 @@ class CountsPart:
         """Count by comparing some pairs with all scores of their rows."""
         assert self._limits is not None
         device, row = tile.device, self.pairs.query[pairs] - tile.rows.start
-        in_order = len(row) == tile.shape[0] and bool((np.diff(row) == 1).all())
-        scores = tile.scores if in_order else tile.scores[device.put(row)]
+        in_order = bool((np.diff(row) == 1).all())  # then nothing is copied
+        scores = tile.scores[slice(row[0], row[-1] + 1) if in_order else device.put(row)]
         lower, upper = (device.put(limit[pairs])[:, None] for limit in self._limits)
         higher, near = scores > upper, scores >= lower
         near ^= higher

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from xlingual.ranking.similarity import Similarity
-from xlingual.ranking.tiles import Device, Tile, Watcher
+from xlingual.ranking.tiles import CHUNK, Device, Tile, Watcher
 from xlingual.records import digest
 from xlingual.signature import CONVENTIONS
 
@@ -91,10 +91,11 @@ def tiles(similarity: Similarity, rows: slice, device: Device) -> Iterator[Tile]
 
 
 def tile_shape(n_rows: int, n_columns: int, tile_bytes: int) -> tuple[int, int]:
-    """Choose rows and columns of a tile: products of many rows are fast, rows of many columns, too."""
+    """Choose rows and columns of a tile: many of both are fast, and whole chunks are not copied."""
     area = max(1, tile_bytes // 4)
     height = max(1, min(n_rows, max(math.isqrt(area), area // n_columns)))
-    return height, max(1, min(n_columns, area // height))
+    width = max(1, min(n_columns, area // height))
+    return height, width - width % CHUNK if CHUNK < width < n_columns else width
 
 
 def rank(
@@ -122,7 +123,8 @@ def _stored_or_scanned(
 ) -> Iterator[tuple[slice, list[dict[str, np.ndarray]]]]:
     """Yield the arrays of all watchers for each block: the stored blocks first, then the others."""
     n, m = similarity.shape
-    store, identity = ranker.blocks, similarity.identity() if ranker.blocks and n * m >= LONG else None
+    store = ranker.blocks if n * m >= LONG else None
+    identity = None if store is None else similarity.identity()
     if store is None or identity is None:
         yield from ranker.map(similarity, watchers, blocks)
         return

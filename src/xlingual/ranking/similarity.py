@@ -138,10 +138,12 @@ class Cosine(Tally):
         computed by products of 64 queries; other pairs one by one.
         """
         self.count(decided=len(queries))
+        if len(queries) < _QUERIES:
+            return self._pair_keys(queries, candidates)
         keys = np.empty(len(queries), np.int64)
         order = _by_shared_candidates(queries, candidates)
-        starts = np.flatnonzero(np.append(True, np.diff(queries[order]) != 0)) if len(order) else order
-        singles: list[Ints] = []
+        starts = np.flatnonzero(np.append(True, np.diff(queries[order]) != 0))
+        singles: list[Ints] = [order[:0]]
         for pairs in np.split(order, starts[_QUERIES::_QUERIES]):
             rows, row = np.unique(queries[pairs], return_inverse=True)
             columns, column = np.unique(candidates[pairs], return_inverse=True)
@@ -149,7 +151,7 @@ class Cosine(Tally):
                 singles.append(pairs)
             else:
                 keys[pairs] = self._key_block(rows, columns)[row, column]
-        alone = np.concatenate(singles) if singles else order[:0]
+        alone = np.concatenate(singles)
         keys[alone] = self._pair_keys(queries[alone], candidates[alone])
         return keys
 

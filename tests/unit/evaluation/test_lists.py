@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.ranking.listed import Lists
+from xlingual.evaluation.lists import Lists
 
 SCORES = st.lists(st.lists(st.integers(0, 4), min_size=6, max_size=6), min_size=1, max_size=5)
 
