@@ -35,7 +35,6 @@ def one_pass(ranker: Ranker, queries: np.ndarray, candidates: np.ndarray) -> tup
 def main() -> None:
     """Print times and efficiency; assert that every pass found the same."""
     import ray
-
     from xlingual.ranking.cluster import RayRanker
 
     n = int(os.environ.get("N", "40000"))

@@ -13,12 +13,12 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from xlingual.ranking.torch import TorchRanker
+from xlingual.ranking.torch.arithmetic import Arithmetic, exact_settings
 
 from benchmarks.vectors import spectrum
 from xlingual.errors import XlingualError
 from xlingual.ranking import Cosine, Counts, Cpu, Ranker, Top, UnitVectors
-from xlingual.ranking.torch import TorchRanker
-from xlingual.ranking.torch.arithmetic import Arithmetic, exact_settings
 
 N, DIM = 8000, 768
 ROUNDS = 3

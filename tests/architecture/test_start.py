@@ -16,8 +16,8 @@ from tests.planted import rows_of, write
 HEAVY = ("pandas", "scipy.linalg", "scipy.stats")
 OTHERS = (
     "xlingual.data.pools",
-    "xlingual.ranking.cluster",
-    "xlingual.ranking.torch.ranker",
+    "xlingual.cluster",
+    "xlingual.ranking.ray",
     "xlingual.report",
 )
 LOADED = f"""

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from xlingual.ranking import cpu
-from xlingual.ranking.resume import Kept
+from xlingual.ranking import passes as ranking_passes
+from xlingual.ranking import rankers
 
 COMMAND = (
     "evaluate",
@@ -24,23 +24,23 @@ COMMAND = (
 @pytest.fixture
 def passes(monkeypatch: pytest.MonkeyPatch, work: Path) -> dict[str, int]:
     """Take every pass for a long one, count them, and interrupt the one with a number."""
-    monkeypatch.setitem(Kept.__init__.__kwdefaults__, "least", 0)
+    monkeypatch.setattr(ranking_passes, "LONG", 0)
     monkeypatch.setenv("XLINGUAL_STORE", str(work / "own"))
     seen = {"made": 0, "interrupted": -1}
-    scan = cpu.scan
+    scan_block = rankers.scan_block
 
-    def counting(*arguments: Any, **more: Any) -> None:
+    def counting(*arguments: Any) -> Any:
         if seen["made"] == seen["interrupted"]:
             raise KeyboardInterrupt
         seen["made"] += 1
-        scan(*arguments, **more)
+        return scan_block(*arguments)
 
-    monkeypatch.setattr(cpu, "scan", counting)
+    monkeypatch.setattr(rankers, "scan_block", counting)
     return seen
 
 
 def parts() -> int:
-    return len(list(Path("own/ranking").glob("*.npz")))
+    return len(list(Path("own/ranking").glob("*.block.npz")))
 
 
 def test_an_interrupted_command_goes_on_with_what_is_missing(xlingual: Any, passes: dict[str, int]) -> None:

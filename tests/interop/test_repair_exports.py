@@ -10,7 +10,7 @@ from xlingual.encoders import text_encoders
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.similarities import correction_of
 from xlingual.models.folder import write_model
-from xlingual.ranking.banks import Bank, Banked
+from xlingual.ranking import Bank, Banked
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.embed import embed
 from xlingual.workflows.export import export_model

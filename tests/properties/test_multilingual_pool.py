@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from xlingual import multilingual_pool
 from xlingual.errors import InputError
-from xlingual.ranking import Cpu
-from xlingual.ranking.resume import Kept
+from xlingual.ranking import Cpu, passes, rankers
 from xlingual.results.document import plain as as_json
+from xlingual.store import FolderBlocks
 
 UNIT = Path(__file__).parents[1] / "unit" / "evaluation" / "multilingual_pool"
 plain = SimpleNamespace(**run_path(str(UNIT / "plain.py")))
@@ -461,7 +461,7 @@ def taken(side, rows, names):
     return replace(side, **lists, **arrays)
 
 
-def test_a_pass_in_pieces_gives_the_same_results(tmp_path):
+def test_a_pass_in_pieces_gives_the_same_results(tmp_path, monkeypatch):
     pool, questions, candidates = drawn(np.random.default_rng(5), 600, 150)
 
     def record(**options):
@@ -469,8 +469,10 @@ def test_a_pass_in_pieces_gives_the_same_results(tmp_path):
         differing = ("timings", "costs", "diagnostics", "run")
         return {name: value for name, value in found.items() if name not in differing}
 
-    kept = Kept(Cpu(budget=5000), tmp_path, least=0, block=1)
-    assert record(ranker=kept) == record()
-    assert kept.found == 0
-    assert record(ranker=kept) == record()
-    assert kept.found > 0
+    whole = record()
+    monkeypatch.setattr(passes, "BLOCK", 100)
+    monkeypatch.setattr(passes, "LONG", 0)
+    ranker = Cpu(blocks=FolderBlocks(tmp_path))
+    assert record(ranker=ranker) == whole
+    monkeypatch.setattr(rankers, "scan_block", None)  # all blocks are stored
+    assert record(ranker=ranker) == whole

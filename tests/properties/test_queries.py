@@ -85,7 +85,7 @@ def test_an_encoder_that_sees_the_images_is_the_oracle(case, queries):
 @given(cases(kinds=("integers", "few")), st.integers(1, 5))
 def test_threads_and_tiles_change_nothing(case, queries):
     _, part = both(case, backretrieval, queries)
-    _, other = both(case, backretrieval, queries, ranker=Cpu(2, 4096))
+    _, other = both(case, backretrieval, queries, ranker=Cpu(2))
     assert [structs.replace(e, signature="") for e in part.entries] == [
         structs.replace(e, signature="") for e in other.entries
     ]

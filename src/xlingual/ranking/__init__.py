@@ -14,12 +14,12 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.hubs import Bank, Banked, Corrected, Correction, Csls, InvertedSoftmax, Offsets
-from xlingual.ranking.passes import Blocks, Progress, Ranker, rank
+from xlingual.ranking.passes import Blocks, Part, Progress, Ranker, Watcher, rank
 from xlingual.ranking.pools import Pool, TextRows, TextSimilarity, identical_rows, rows_of, similarity_of
 from xlingual.ranking.rankers import CPU, Cpu, Torch, one_library_thread
 from xlingual.ranking.similarity import UNIT, Cosine, FunctionScores, Similarity, as_scores, pairs
 from xlingual.ranking.sparse import SparseRows, SparseScores
-from xlingual.ranking.tiles import Part, Tile, Watcher
+from xlingual.ranking.tiles import Tile
 from xlingual.ranking.tokens import MaxSim, TokenRows
 from xlingual.ranking.top import Top, TopK
 from xlingual.ranking.vectors import UnitVectors

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from xlingual.ranking.similarity import Similarity
-from xlingual.ranking.tiles import CHUNK, Device, Tile, Watcher
+from xlingual.ranking.tiles import CHUNK, Device, Tile
 from xlingual.records import digest
 from xlingual.signature import CONVENTIONS
 
@@ -24,6 +24,32 @@ LONG = 2e9  # pairs from which on blocks are stored: about a minute on one core
 _LIKE_IT = 8  # tiles after one with very many ties that are expected to be like it
 
 Progress = Callable[[int, int], None]  # (done, all): screened pairs
+
+
+class Part(Protocol):
+    """What a watcher learns of one block of queries."""
+
+    def see(self, tile: Tile) -> None:
+        """Look at a tile, whose scores are gone afterwards."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Give what was learnt, after the last tile; it may travel, and be stored."""
+
+
+class Watcher(Protocol):
+    """A question to a pass over all pairs, answered block by block of queries."""
+
+    def part(self, rows: slice) -> Part:
+        """Begin a block of queries."""
+
+    def take(self, rows: slice, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take in the arrays of a block; each block comes once, in any order."""
+
+    def finish(self, similarity: Similarity) -> None:
+        """Complete the answer, when all blocks were taken in."""
+
+    def identity(self) -> bytes:
+        """Identify the question: equal bytes mean equal arrays of a block of the same vectors."""
 
 
 class Blocks(Protocol):

@@ -23,9 +23,9 @@ from threadpoolctl import ThreadpoolController
 
 from xlingual.errors import InputError, MissingExtraError, warn
 from xlingual.extras import pip_line
-from xlingual.ranking.passes import Blocks, scan_block
+from xlingual.ranking.passes import Blocks, Watcher, scan_block
 from xlingual.ranking.similarity import UNIT, Similarity, as_scores
-from xlingual.ranking.tiles import TILE_BYTES, Device, Watcher
+from xlingual.ranking.tiles import TILE_BYTES, Device
 
 Arrays: TypeAlias = list[dict[str, np.ndarray]]  # of each watcher, for one block
 Answers: TypeAlias = Iterator[tuple[slice, Arrays]]

@@ -17,10 +17,9 @@ from typing import Any, TypeAlias
 
 from xlingual.cluster import HEADLESS, connect, gone, held_back, imported, is_alive, machines, one_line
 from xlingual.errors import InputError, XlingualError
-from xlingual.ranking.passes import Blocks
+from xlingual.ranking.passes import Blocks, Watcher
 from xlingual.ranking.rankers import Answers, Arrays, Cpu, Torch
 from xlingual.ranking.similarity import Similarity
-from xlingual.ranking.tiles import Watcher
 
 _Answer: TypeAlias = tuple[Arrays, int, int]  # with the numbers of pairs screened and decided
 

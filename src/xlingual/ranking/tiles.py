@@ -1,23 +1,18 @@
-"""Tiles of scores, and the watchers that look at them.
+"""Tiles of scores on a device: some queries by some candidates, about 8 MiB, which stay in the cache.
 
-A pass computes every tile of a similarity once and shows it to all its watchers. A tile is about 8 MiB of
-scores, some queries by some candidates, so that it stays in the processor's cache meanwhile. Scores are
-float32 on a device and only exclude; keys are exact, on the host, and decide.
+Scores are float32, on the device, and only exclude; keys are exact, on the host, and decide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from xlingual.arrays import Ints
-
-if TYPE_CHECKING:
-    from xlingual.ranking.similarity import Similarity
 
 CHUNK = 8  # scores of a row that share one maximum
 DENSE = 32  # one float64 product decides a tile with more than one open pair in so many
@@ -200,29 +195,3 @@ def reaching(
     row, column, score = row[hit], place * maxima.shape[1] + chunk[hit], device.host(values[mask])
     inside = column < n_columns
     return row[inside], column[inside], score[inside]
-
-
-class Part(Protocol):
-    """What a watcher learns of one block of queries."""
-
-    def see(self, tile: Tile) -> None:
-        """Look at a tile, whose scores are gone afterwards."""
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Give what was learnt, after the last tile; it may travel, and be stored."""
-
-
-class Watcher(Protocol):
-    """A question to a pass over all pairs, answered block by block of queries."""
-
-    def part(self, rows: slice) -> Part:
-        """Begin a block of queries."""
-
-    def take(self, rows: slice, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take in the arrays of a block; each block comes once, in any order."""
-
-    def finish(self, similarity: Similarity) -> None:
-        """Complete the answer, when all blocks were taken in."""
-
-    def identity(self) -> bytes:
-        """Identify the question: equal bytes mean equal arrays of a block of the same vectors."""

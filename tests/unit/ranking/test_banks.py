@@ -10,13 +10,14 @@ from xlingual.ranking import (
     CPU,
     Bank,
     Banked,
+    Corrected,
     Cosine,
     Cpu,
     Csls,
     InvertedSoftmax,
     Top,
     UnitVectors,
-    adjusted,
+    rank,
     rows_of,
     similarity_of,
 )
@@ -30,9 +31,9 @@ CORRECTIONS = {
 def keys_of(correction, queries, candidates, bank, ranker=CPU):
     """Return the keys of all pairs, int64 [n, m]."""
     similarity = Cosine(UnitVectors(queries), UnitVectors(candidates))
-    adjustment = Banked(correction, Bank.of(bank), "x").offsets(similarity, ranker)
+    offsets = Banked(correction, Bank.of(bank), "x").offsets(similarity, ranker)
     i, j = (index.ravel() for index in np.indices(similarity.shape))
-    return adjustment.exact(similarity, i, j).reshape(similarity.shape)
+    return Corrected(similarity, offsets).keys(i, j).reshape(similarity.shape)
 
 
 def unit(vectors):
@@ -110,7 +111,7 @@ def test_what_must_not_matter(name, seed):
     )
     np.testing.assert_array_equal(keys_of(correction, x * 4, y / 8, b * 2), found)
     np.testing.assert_array_equal(keys_of(correction, x, y, b[rng.permutation(25)]), found)
-    np.testing.assert_array_equal(keys_of(correction, x, y, b, Cpu(2, 300)), found)
+    np.testing.assert_array_equal(keys_of(correction, x, y, b, Cpu(2)), found)
     parts = [keys_of(correction, x, y[part], b) for part in (slice(0, 1), slice(1, 9), slice(9, 14))]
     np.testing.assert_array_equal(np.concatenate(parts, axis=1), found)
     alone = [keys_of(correction, x[i : i + 1], y, b) for i in range(6)]
@@ -130,13 +131,13 @@ def test_the_best_are_those_of_all_scores_for_other_forms_of_vectors():
         sides = [make("random", rng, size, 9) for size in (8, 20, 12)]
         similarity = similarity_of(*map(rows_of, sides[:2]))
         bank = Bank.of(sides[2])
-        keys = similarity.block_keys(np.arange(8), np.arange(20))
+        keys = similarity.key_block(np.arange(8), np.arange(20))
         from_bank = similarity_of(rows_of(sides[2]), rows_of(sides[1]))
-        from_bank = from_bank.block_keys(np.arange(12), np.arange(20))
-        adjustment = Banked(Csls(3), bank, "x").offsets(similarity, CPU)
+        from_bank = from_bank.key_block(np.arange(12), np.arange(20))
+        offsets = Banked(Csls(3), bank, "x").offsets(similarity, CPU)
         scores = 2 * keys - np.rint(np.sort(from_bank, axis=0)[-3:].mean(axis=0)).astype(np.int64)
         best = Top(1, similarity.shape)
-        CPU.scan(similarity, [adjusted(best, adjustment)])
+        rank(Corrected(similarity, offsets), [best], CPU)
         found = best.result()
         for query, row in enumerate(scores):
             own = found.candidate[found.query == query].tolist()

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+from xlingual.cli.ranking import chosen_ranker
 from xlingual.errors import DataWarning, InputError
 from xlingual.ranking import rankers
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.passes import rank
-from xlingual.ranking.rankers import Cpu, Torch, choose
+from xlingual.ranking.rankers import Cpu, Torch
 from xlingual.ranking.similarity import Cosine
 from xlingual.ranking.top import Top
 from xlingual.ranking.vectors import UnitVectors
+from xlingual.requests.ranking import Ranking
 
 
 def cosine(n=2500, m=700, dim=16):
@@ -122,7 +124,6 @@ def test_a_device_that_multiplies_badly_is_refused(torch):
 @pytest.mark.parametrize(
     ("backend", "options", "message"),
     [
-        ("gpu", {}, "'gpu' is not known: choose among auto, cpu, torch, ray"),
         ("cpu", {"device": "cuda"}, "leave out --device cuda"),
         ("cpu", {"address": "auto"}, "add --backend ray"),
         ("ray", {"device": "cuda"}, "leave out --device"),
@@ -134,14 +135,14 @@ def test_a_device_that_multiplies_badly_is_refused(torch):
 def test_options_that_do_not_fit_are_refused(torch, monkeypatch, backend, options, message):
     monkeypatch.setattr(rankers, "_DRIVERS", ())
     with pytest.raises(InputError, match=message):
-        choose(backend, **options)
+        chosen_ranker(Ranking(backend=backend, **options), None, quiet=True)
 
 
 def test_auto_takes_the_processor_without_a_driver_and_imports_no_torch():
     script = (
         "import sys; from xlingual.ranking import rankers; rankers._DRIVERS = ();"
-        "print(*rankers.choose(threads=2), 'torch' in sys.modules)"
+        "from xlingual.cli.ranking import chosen_ranker; from xlingual.requests.ranking import Ranking;"
+        "print(chosen_ranker(Ranking(threads=2), None, quiet=True), 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    told = "on the processor, 2 threads: no CUDA device was found"
-    assert done.stdout == f"{Cpu(2)} {told} False\n"
+    assert done.stdout == f"{Cpu(2)} False\n"
