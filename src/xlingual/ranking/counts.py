@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -51,19 +51,9 @@ class Counts:
         self._sums = np.zeros((2, len(query), n_groups), np.int64)
 
     @classmethod
-    def of(
-        cls,
-        similarity: Similarity,
-        query: Ints,
-        candidate: Ints,
-        *,
-        groups: np.ndarray | None = None,
-        weights: Ints | None = None,
-        within: Ints | None = None,
-    ) -> Self:
-        """Ask for pairs of a similarity, with their exact keys."""
-        keys = similarity.keys(query, candidate)
-        return cls(query, candidate, keys, groups=groups, weights=weights, within=within)
+    def of(cls, similarity: Similarity, query: Ints, candidate: Ints, **options: Any) -> Self:  # noqa: ANN401
+        """Ask for pairs of a similarity, with their exact keys; options as above."""
+        return cls(query, candidate, similarity.keys(query, candidate), **options)
 
     @property
     def above(self) -> Ints:

@@ -11,9 +11,8 @@ nor tiles, nor the back end change a number.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,7 +24,7 @@ from xlingual.ragged import groups
 from xlingual.ranking.passes import Progress, Ranker, rank
 from xlingual.ranking.pools import Pool, TextRows, TextSimilarity, rows_of, similarity_of
 from xlingual.ranking.rankers import one_library_thread
-from xlingual.ranking.similarity import ROUNDING, UNIT, Panel, Tally
+from xlingual.ranking.similarity import ROUNDING, UNIT, Panel
 from xlingual.ranking.tiles import Array, Device
 from xlingual.ranking.top import Top, TopK
 from xlingual.ranking.vectors import CHUNK
@@ -61,11 +60,10 @@ class Offsets:
         return int(np.abs(self.candidates).max(initial=0))
 
 
-class Corrected(Tally):
+class Corrected:
     """A similarity less offsets of its candidates."""
 
     def __init__(self, similarity: TextSimilarity, offsets: Offsets) -> None:
-        super().__init__()
         self.similarity, self.offsets = similarity, offsets
 
     @property
@@ -101,7 +99,6 @@ class Corrected(Tally):
 
         def screen(rows: slice, room: np.ndarray | None) -> Array:
             scores = panel(rows, room)
-            self.count(screened=scores.shape[0] * scores.shape[1])
             scores *= self.offsets.scale
             scores -= offsets
             return scores
@@ -110,12 +107,10 @@ class Corrected(Tally):
 
     def keys(self, queries: Ints, candidates: Ints) -> Ints:
         """Compute the exact keys of pairs, int64 [p]."""
-        self.count(decided=len(queries))
         return self.offsets.keys(self.similarity.keys(queries, candidates), candidates)
 
     def key_block(self, queries: Ints, candidates: Ints) -> np.ndarray:
         """Compute the exact keys of all pairs, whole numbers [a, b] in float64 or int64."""
-        self.count(decided=len(queries) * len(candidates))
         keys = self.similarity.key_block(queries, candidates)
         if self.offsets.scale * self._largest / UNIT + self.offsets.most > _WHOLE:
             keys = keys.astype(np.int64)
@@ -235,17 +230,15 @@ class InvertedSoftmax:
         self, similarity: TextSimilarity, bank: Bank, ranker: Ranker, progress: Progress | None
     ) -> Offsets:
         """Learn the offsets of the candidates, some of them at a time."""
-        m, threads = similarity.shape[1], int(getattr(ranker, "threads", None) or 1)
+        m = similarity.shape[1]
         step = max(1, _BUDGET // (8 * len(bank.weights)))
-        blocks = [np.arange(start, min(start + step, m)) for start in range(0, m, step)]
         means: list[Floats] = []
-        with one_library_thread(), ThreadPoolExecutor(threads) as executor:
-            for candidates, part in zip(
-                blocks, executor.map(partial(self._log_means, similarity, bank), blocks), strict=True
-            ):
-                means.append(part)
+        with one_library_thread():
+            for start in range(0, m, step):
+                candidates = np.arange(start, min(start + step, m))
+                means.append(self._log_means(similarity, bank, candidates))
                 if progress is not None:
-                    progress(int(candidates[-1]) + 1, m)
+                    progress(start + len(candidates), m)
         return Offsets(1, np.rint(np.concatenate(means)).astype(np.int64))
 
     def _log_means(self, similarity: TextSimilarity, bank: Bank, candidates: Ints) -> Floats:

@@ -27,6 +27,8 @@ class TextSimilarity(Similarity, Protocol):
 
     queries: Any  # TextRows, both sides of one form
     candidates: Any
+    screened: int  # pairs in tiles
+    decided: int  # pairs whose keys were computed
 
 
 def rows_of(vectors: AnyVectors, rows: Ints | None = None) -> TextRows:

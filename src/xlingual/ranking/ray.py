@@ -13,15 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
-from typing import Any, TypeAlias
+from typing import Any
 
 from xlingual.cluster import HEADLESS, connect, gone, held_back, imported, is_alive, machines, one_line
 from xlingual.errors import InputError, XlingualError
 from xlingual.ranking.passes import Blocks, Watcher
 from xlingual.ranking.rankers import Answers, Arrays, Cpu, Torch
 from xlingual.ranking.similarity import Similarity
-
-_Answer: TypeAlias = tuple[Arrays, int, int]  # with the numbers of pairs screened and decided
 
 _WAIT = 0.5  # seconds without an answer, after which Ctrl-C is heard
 _GRACE = 15.0  # seconds for cancelled tasks to end
@@ -32,7 +30,7 @@ class Ray:
     """Ranks on the cluster whose head is at `address`: HOST:PORT, or "auto" for that of this machine.
 
     Without an address the variable RAY_ADDRESS names it, else Ray starts on this machine with `threads`
-    cores (None: all). Where machines have GPUs, each task takes one.
+    cores (None: all). Where machines have GPUs, each task takes one. Pairs are not tallied.
     """
 
     address: str | None = None
@@ -61,10 +59,7 @@ class Ray:
                     elif time.monotonic() - heard > HEADLESS:
                         raise ConnectionError("its head, or every machine, is gone")
                     answers = [(running.pop(reference), _answer(ray, reference)) for reference in done]
-                for rows, (arrays, screened, decided) in answers:
-                    similarity.screened += screened
-                    similarity.decided += decided
-                    yield rows, arrays
+                yield from answers
         except (ConnectionError, errors.RaySystemError) as error:
             running.clear()  # nobody answers who could cancel them
             raise gone(error) from error
@@ -94,19 +89,18 @@ def _put(ray: Any, content: object) -> Any:  # noqa: ANN401  (the module; a refe
     return reference
 
 
-def _scan(shared: Sequence[Any], rows: slice, sender: str) -> _Answer | str:
+def _scan(shared: Sequence[Any], rows: slice, sender: str) -> Arrays | str:
     """Rank a block on a machine of the cluster; errors are returned in words."""
     receiver = version("xlingual")
     if receiver != sender:
         return f"a machine of the cluster has xlingual {receiver}, here is {sender}: install the same on all"
     similarity, watchers = _received(shared[0])
-    screened, decided = similarity.screened, similarity.decided
     try:
         ranker = Torch("cuda") if imported().get_gpu_ids() else Cpu()
         [(_, arrays)] = ranker.map(similarity, watchers, [rows])
     except XlingualError as error:
         return str(error)
-    return arrays, similarity.screened - screened, similarity.decided - decided
+    return arrays
 
 
 @lru_cache(maxsize=1)  # a worker does many blocks of one pass
@@ -115,10 +109,10 @@ def _received(reference: Any) -> tuple[Similarity, Sequence[Watcher]]:  # noqa: 
     return content
 
 
-def _answer(ray: Any, reference: Any) -> _Answer:  # noqa: ANN401
+def _answer(ray: Any, reference: Any) -> Arrays:  # noqa: ANN401
     """Take the answer of a task; raise XlingualError where it has none."""
     try:
-        answer: _Answer | str = ray.get(reference)
+        answer: Arrays | str = ray.get(reference)
     except ray.exceptions.RaySystemError:
         raise
     except ray.exceptions.RayError as error:

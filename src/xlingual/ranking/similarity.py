@@ -12,14 +12,14 @@ from collections.abc import Callable
 from functools import cached_property
 from tempfile import TemporaryFile
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.errors import InputError
 from xlingual.ranking.tiles import Array, Device
-from xlingual.ranking.vectors import UnitVectors
+from xlingual.ranking.vectors import ChosenRows, UnitVectors
 from xlingual.records import digest
 
 DECIMALS = 9
@@ -34,14 +34,12 @@ _ROWS = 512  # of keys read at a time
 _COLUMNS = 1024  # candidates converted to float64 at a time
 _PROBE = 128  # queries and candidates on which the screen's error is measured
 
+Rows = TypeVar("Rows", bound=ChosenRows)
 Panel = Callable[[slice, np.ndarray | None], Array]  # (queries, memory for numpy) → scores [a, b]
 
 
 class Similarity(Protocol):
     """Scores of n queries and m candidates."""
-
-    screened: int  # pairs in tiles
-    decided: int  # pairs whose keys were computed
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -84,10 +82,10 @@ class Tally:
         self.__dict__.update(state, _lock=Lock())
 
 
-class Cosine(Tally):
-    """Cosines of two sets of vectors; a zero vector has similarity 0 to everything."""
+class Sides(Tally, Generic[Rows]):
+    """What similarities of two sets of rows of one form have in common."""
 
-    def __init__(self, queries: UnitVectors, candidates: UnitVectors) -> None:
+    def __init__(self, queries: Rows, candidates: Rows) -> None:
         super().__init__()
         if queries.dim != candidates.dim:
             raise InputError(
@@ -102,8 +100,17 @@ class Cosine(Tally):
         return len(self.queries), len(self.candidates)
 
     def identity(self) -> bytes:
-        """Identify the vectors of both sides."""
-        return digest("cosine", self.queries.identity(), self.candidates.identity())
+        """Identify the rows of both sides."""
+        return digest(type(self).__name__, self.queries.identity(), self.candidates.identity())
+
+    def probe(self, most: int) -> tuple[Ints, Ints]:
+        """Choose evenly spaced queries and candidates, on which the screen's error is measured."""
+        rows, columns = (distinct_values(np.linspace(0, n - 1, most).astype(np.int64)) for n in self.shape)
+        return rows, columns
+
+
+class Cosine(Sides[UnitVectors]):
+    """Cosines of two sets of vectors; a zero vector has similarity 0 to everything."""
 
     @cached_property
     def band(self) -> float:
@@ -116,7 +123,7 @@ class Cosine(Tally):
         usual = 2e-7 * math.sqrt(self.queries.dim) + 4e-7
         if 0 in self.shape:
             return usual
-        rows, columns = (distinct_values(np.linspace(0, n - 1, _PROBE).astype(np.int64)) for n in self.shape)
+        rows, columns = self.probe(_PROBE)
         left, right = self.queries.screened(rows), self.candidates.screened(columns)
         return max(usual, 4 * float(np.abs(left @ right.T - self.block(rows, columns)).max()))
 

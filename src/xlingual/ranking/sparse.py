@@ -9,9 +9,10 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
-from xlingual.forms import COSINE, SparseVectors
-from xlingual.ranking.similarity import DECIMALS, ROUNDING, UNIT, Panel, Tally
+from xlingual.forms import COSINE
+from xlingual.ranking.similarity import DECIMALS, ROUNDING, UNIT, Panel, Sides
 from xlingual.ranking.tiles import Array, Device
+from xlingual.ranking.vectors import ChosenRows
 from xlingual.records import digest
 
 MOST = 1e6  # of a score: a float64 sum of that size is right to 9 decimals
@@ -21,24 +22,8 @@ _QUERIES = 64  # queries whose pairs are decided at a time
 _WIDE = 1 << 14  # candidates of these at a time
 
 
-class SparseRows:
+class SparseRows(ChosenRows):
     """The chosen rows of sparse vectors, not scaled."""
-
-    def __init__(self, raw: SparseVectors, rows: Ints | None = None) -> None:
-        self.raw = raw
-        self.rows: Ints = np.arange(len(raw)) if rows is None else np.asarray(rows, dtype=np.int64)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def dim(self) -> int:
-        """Number of dimensions."""
-        return self.raw.shape[1]
-
-    def take(self, index: Ints) -> SparseRows:
-        """Select some of the rows."""
-        return SparseRows(self.raw, self.rows[index])
 
     @cached_property
     def matrix(self) -> Any:  # noqa: ANN401  (of scipy)
@@ -63,13 +48,12 @@ class SparseRows:
         return digest(f"{self.raw.compared_by} {self.dim}", *(array.tobytes() for array in arrays))
 
 
-class SparseScores(Tally):
+class SparseScores(Sides[SparseRows]):
     """Dot products of two sets of sparse rows, or their cosines; a row of zeros scores 0 with everything.
 
     A score is a float64 sum over the dimensions that both rows have, in ascending order, by one routine of
-    scipy whatever the block, so it depends on the pair alone; its exact key is the score rounded to 9
-    decimals. The decimals are absolute, whatever the scale, so that keys of all samples and shards compare;
-    vectors whose scores that would not suit (`sizes`) are refused.
+    scipy whatever the block, so it depends on the pair alone. Keys have 9 decimals whatever the scale, so
+    that those of all samples compare; vectors whose scores that does not suit are refused (`check_sizes`).
 
     Tiles are the same sums rounded to float32: off by 2⁻²⁴ of the largest possible score L, the product of
     the greatest lengths of both sides (Cauchy and Schwarz; 1 for cosines). The band, 8 · 2⁻²⁴ · L + 2 units
@@ -77,21 +61,9 @@ class SparseScores(Tally):
     """
 
     def __init__(self, queries: SparseRows, candidates: SparseRows) -> None:
-        super().__init__()
-        if queries.dim != candidates.dim:
-            raise InputError(
-                f"queries have {queries.dim} dimensions and candidates {candidates.dim}: both must come from "
-                "one encoder"
-            )
-        self.queries, self.candidates = queries, candidates
+        super().__init__(queries, candidates)
         self.cosine = queries.raw.compared_by == COSINE
-        self._turned: dict[tuple[int, int], Any] = {}  # candidates as columns, by block
         check_sizes(self.largest)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(queries, candidates)."""
-        return len(self.queries), len(self.candidates)
 
     @cached_property
     def largest(self) -> float:
@@ -105,13 +77,9 @@ class SparseScores(Tally):
         """Two screen scores further apart than this have the same order as their exact scores."""
         return 8 * ROUNDING * self.largest + 2 * UNIT
 
-    def identity(self) -> bytes:
-        """Identify the rows of both sides."""
-        return digest("sparse", self.queries.identity(), self.candidates.identity())
-
     def panel(self, columns: slice, device: Device) -> Panel:
         """Prepare some candidates; the function screens queries against them."""
-        right = self._columns(columns)
+        right = self.candidates.matrix[columns].T.tocsr()
 
         def screen(rows: slice, room: np.ndarray | None) -> Array:
             shape = rows.stop - rows.start, right.shape[1]
@@ -162,13 +130,6 @@ class SparseScores(Tally):
             product.data *= np.repeat(self.queries.inverse_norms[queries], np.diff(product.indptr))
             product.data *= self.candidates.inverse_norms[candidates][product.indices]
         return product
-
-    def _columns(self, columns: slice) -> Any:  # noqa: ANN401  (of scipy)
-        """Turn candidates into the columns of a CSR matrix; all blocks together hold each once."""
-        place = (columns.start, columns.stop)
-        if place not in self._turned:
-            self._turned[place] = self.candidates.matrix[columns].T.tocsr()
-        return self._turned[place]
 
 
 def check_sizes(largest: float) -> None:

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors, distinct_values
-from xlingual.errors import InputError
-from xlingual.forms import MEAN_MAXSIM, TokenVectors
-from xlingual.ranking.similarity import ROUNDING, UNIT, Panel, Tally
+from xlingual.forms import MEAN_MAXSIM
+from xlingual.ranking.similarity import ROUNDING, UNIT, Panel, Sides
 from xlingual.ranking.sparse import check_sizes
 from xlingual.ranking.tiles import Array, Device
+from xlingual.ranking.vectors import ChosenRows
 from xlingual.records import digest
 
 _QUERY_TOKENS = 1024  # of a product, at most, where no text has more
@@ -21,41 +21,25 @@ _PROBE = 16  # queries and candidates on which the screen's error is measured
 _DOUBT = 1e-3  # of a unit: a score so near a rounding boundary is decided from the pair alone
 
 
-class TokenRows:
+class TokenRows(ChosenRows):
     """The token vectors of the chosen texts, not scaled."""
-
-    def __init__(self, raw: TokenVectors, rows: Ints | None = None) -> None:
-        self.raw = raw
-        self.rows: Ints = np.arange(len(raw)) if rows is None else np.asarray(rows, dtype=np.int64)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def dim(self) -> int:
-        """Number of dimensions of a token's vector."""
-        return self.raw.shape[1]
-
-    def take(self, index: Ints) -> TokenRows:
-        """Select some of the texts."""
-        return TokenRows(self.raw, self.rows[index])
 
     @cached_property
     def sizes(self) -> Ints:
         """How many tokens each text has, int64 [n]."""
-        return self.raw.sizes[self.rows]
+        sizes: Ints = self.raw.sizes[self.rows]
+        return sizes
 
     def tokens(self, index: Ints) -> Vectors:
         """Select the token vectors of some texts, one text after the other, float32 [tokens, d]."""
-        return self.raw[self.rows[index]].vectors
+        vectors: Vectors = self.raw[self.rows[index]].vectors
+        return vectors
 
     @cached_property
     def longest(self) -> float:
         """The length of the longest token vector."""
-        return max(
-            (float(self._norms(part).max(initial=0.0)) for part in self.pieces(_CANDIDATE_TOKENS)),
-            default=0.0,
-        )
+        parts = (self._norms(part) for part in self.pieces(_CANDIDATE_TOKENS))
+        return max((float(norms.max(initial=0.0)) for norms in parts), default=0.0)
 
     @cached_property
     def heaviest(self) -> float:
@@ -94,7 +78,7 @@ class TokenRows:
         return digest(form, texts.bounds.tobytes(), texts.vectors.tobytes())
 
 
-class MaxSim(Tally):
+class MaxSim(Sides[TokenRows]):
     """MaxSim of queries and candidates that have a vector for each token.
 
         MaxSim(q, c) = Σ_i max_j q_i · c_j
@@ -115,19 +99,8 @@ class MaxSim(Tally):
     """
 
     def __init__(self, queries: TokenRows, candidates: TokenRows) -> None:
-        super().__init__()
-        if queries.dim != candidates.dim:
-            raise InputError(
-                f"tokens of queries have {queries.dim} dimensions and those of candidates {candidates.dim}: "
-                "both must come from one encoder"
-            )
-        self.queries, self.candidates = queries, candidates
+        super().__init__(queries, candidates)
         check_sizes(self.largest)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(queries, candidates)."""
-        return len(self.queries), len(self.candidates)
 
     @cached_property
     def largest(self) -> float:
@@ -137,36 +110,24 @@ class MaxSim(Tally):
     @cached_property
     def band(self) -> float:
         """Two screen scores further apart than this have the same order as their exact scores."""
-        usual = 2e-7 * float(np.sqrt(self.queries.dim)) + 4e-7
-        return max(usual * self.largest, 4 * self._probed_error()) + 8 * ROUNDING * self.largest + 2 * UNIT
-
-    def _probed_error(self) -> float:
-        """Return the largest difference of screen and exact scores over up to 16 × 16 pairs."""
-        sides = [
-            distinct_values(np.linspace(0, size - 1, _PROBE).astype(np.int64)) for size in self.shape if size
-        ]
-        if len(sides) < 2:
-            return 0.0
-        left, right = sides
-        return float(np.abs(self._scores(left, right, np.float32) - self.block(left, right)).max())
-
-    def identity(self) -> bytes:
-        """Identify the tokens of both sides."""
-        return digest("maxsim", self.queries.identity(), self.candidates.identity())
+        usual = (2e-7 * self.queries.dim**0.5 + 4e-7) * self.largest
+        if 0 not in self.shape:
+            rows, columns = self.probe(_PROBE)
+            error = self._scores(rows, columns, np.float32) - self.block(rows, columns)
+            usual = max(usual, 4 * float(np.abs(error).max()))
+        return float(usual + 8 * ROUNDING * self.largest + 2 * UNIT)
 
     def panel(self, columns: slice, device: Device) -> Panel:
         """Prepare some candidates; the function screens queries against them."""
-        pieces = self.candidates.pieces(_CANDIDATE_TOKENS, columns.start, columns.stop)
-        loaded = [(right, self.candidates.tokens(right)) for right in pieces]
 
         def screen(rows: slice, room: np.ndarray | None) -> Array:
             shape = rows.stop - rows.start, columns.stop - columns.start
             scores = np.empty(shape, np.float32) if room is None else room
-            for right, tokens in loaded:
-                place = slice(int(right[0]) - columns.start, int(right[-1]) + 1 - columns.start)
+            for right in self.candidates.pieces(_CANDIDATE_TOKENS, columns.start, columns.stop):
+                tokens = self.candidates.tokens(right)
                 for left in self.queries.pieces(_QUERY_TOKENS, rows.start, rows.stop):
-                    part = slice(int(left[0]) - rows.start, int(left[-1]) + 1 - rows.start)
-                    scores[part, place] = self._scores(left, right, np.float32, tokens)
+                    place = np.ix_(left - rows.start, right - columns.start)
+                    scores[place] = self._scores(left, right, np.float32, tokens)
             self.count(screened=scores.size)
             return device.put(scores)
 
@@ -184,15 +145,14 @@ class MaxSim(Tally):
         return keys
 
     def block(self, queries: Ints, candidates: Ints) -> Floats:
-        """Return float64 scores [queries, candidates]."""
-        found = np.empty((len(queries), len(candidates)))
+        """Compute float64 scores [a, b], which are not rounded."""
+        scores = np.empty((len(queries), len(candidates)))
         left, right = self.queries.take(queries), self.candidates.take(candidates)
         for columns in right.pieces(_CANDIDATE_TOKENS):
             for rows in left.pieces(_QUERY_TOKENS):
-                found[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = self._scores(
-                    queries[rows], candidates[columns], np.float64
-                )
-        return found
+                part = self._scores(queries[rows], candidates[columns], np.float64)
+                scores[np.ix_(rows, columns)] = part
+        return scores
 
     def key_block(self, queries: Ints, candidates: Ints) -> Floats:
         """Compute the exact keys of all pairs, whole numbers in float64 [a, b]."""
@@ -203,16 +163,16 @@ class MaxSim(Tally):
         return scores
 
     def _scores(
-        self, queries: Ints, candidates: Ints, dtype: type, held: Vectors | None = None
+        self, queries: Ints, candidates: Ints, dtype: type, right: Vectors | None = None
     ) -> np.ndarray:
-        """Return scores [queries, candidates] by one product of their tokens, `held` those of candidates.
+        """Compute scores [a, b] by one product of their tokens; `right` are the candidates' tokens.
 
         The maximum over the tokens of a candidate is taken for all tokens of all queries at once.
         """
-        tokens = self.candidates.tokens(candidates) if held is None else held
-        own = self.queries.tokens(queries)
-        products: np.ndarray = tokens.astype(dtype, copy=False) @ own.astype(dtype, copy=False).T
-        best: np.ndarray = np.zeros((len(candidates), len(own)), dtype=dtype)
+        right = self.candidates.tokens(candidates) if right is None else right
+        left = self.queries.tokens(queries)
+        products: np.ndarray = right.astype(dtype, copy=False) @ left.astype(dtype, copy=False).T
+        best: np.ndarray = np.zeros((len(candidates), len(left)), dtype=dtype)
         ends = np.cumsum(self.candidates.sizes[candidates])
         starts = ends - self.candidates.sizes[candidates]
         for number, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
@@ -229,7 +189,7 @@ class MaxSim(Tally):
         return scores.astype(dtype, copy=False)
 
     def _settled(self, scores: Floats, query: int, candidates: Ints) -> Ints:
-        """Return the keys of one query's scores, those near a rounding boundary from the pair alone."""
+        """Round the scores of one query to keys, those near a rounding boundary from the pair alone."""
         scaled = scores / UNIT
         keys = np.rint(scaled).astype(np.int64)
         terms = self.queries.dim + int(self.queries.sizes[query])
@@ -239,7 +199,7 @@ class MaxSim(Tally):
         return keys
 
     def _alone(self, query: int, candidate: int) -> float:
-        """Return the score of one pair."""
+        """Compute the score of one pair."""
         left = self.queries.tokens(np.array([query])).astype(np.float64)
         right = self.candidates.tokens(np.array([candidate])).astype(np.float64)
         if not len(left) or not len(right):

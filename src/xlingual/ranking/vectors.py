@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,17 +20,12 @@ _SMALL = ("inverse_norms", "bits")  # what travels with the rows
 _LARGE = 1e12  # a length beyond this or its inverse is scaled in float64
 
 
-class UnitVectors:
-    """The chosen rows of an array, each scaled to unit length when it is used; a zero row stays zero.
+class ChosenRows:
+    """Chosen rows of vectors of some form, in order; the vectors are not copied."""
 
-    The array is not copied: blocks of rows are converted on demand, so that memory stays bounded for arrays
-    of any size, memory-mapped ones included.
-    """
-
-    def __init__(self, raw: np.ndarray, rows: Ints | None = None) -> None:
+    def __init__(self, raw: Any, rows: Ints | None = None) -> None:  # noqa: ANN401  (of the form)
         self.raw = raw
         self.rows: Ints = np.arange(len(raw)) if rows is None else np.asarray(rows, dtype=np.int64)
-        self._moved: dict[str, Array] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -40,9 +35,29 @@ class UnitVectors:
         """Number of dimensions."""
         return int(self.raw.shape[1])
 
-    def take(self, index: Ints) -> UnitVectors:
+    def take(self, index: Ints) -> Self:
         """Select some of the rows."""
-        taken = UnitVectors(self.raw, self.rows[index])
+        return type(self)(self.raw, self.rows[index])
+
+    def identity(self) -> bytes:
+        """Identify the rows, in order, with their type and dimensions."""
+        raise NotImplementedError
+
+
+class UnitVectors(ChosenRows):
+    """The chosen rows of an array, each scaled to unit length when it is used; a zero row stays zero.
+
+    Blocks of rows are converted on demand, so that memory stays bounded for arrays of any size, memory-mapped
+    ones included.
+    """
+
+    def __init__(self, raw: np.ndarray, rows: Ints | None = None) -> None:
+        super().__init__(raw, rows)
+        self._moved: dict[str, Array] = {}
+
+    def take(self, index: Ints) -> Self:
+        """Select some of the rows, with their lengths where they are there."""
+        taken = super().take(index)
         if "inverse_norms" in self.__dict__:
             taken.__dict__["inverse_norms"] = self.inverse_norms[index]
         return taken
