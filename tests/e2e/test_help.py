@@ -30,7 +30,7 @@ def test_options_stand_once_under_headings(xlingual, command):
 def test_what_a_group_of_options_adds_is_under_its_heading(xlingual):
     text = xlingual("evaluate", "backretrieval", "--help").out
     ranked = text.partition("Ranking back end")[2].partition("\n\n")[0]
-    for name in ("--backend", "--device", "--threads", "--memory"):
+    for name in ("--backend", "--device", "--threads", "--address"):
         assert f"\n  {name} " in ranked
     own = text.partition("Options:")[2].partition("\n\n")[0]
     assert "\n  --text-encoder " in own

@@ -47,7 +47,7 @@ def answers(ranker, *others):
     similarity = cosine()
     counts = Counts.of(similarity, np.arange(5000), np.arange(5000) % 700)
     rank(similarity, [counts, *others], ranker)
-    return counts.above.tolist(), counts.tied.tolist(), similarity.screened, similarity.decided
+    return counts.above.tolist(), counts.tied.tolist()
 
 
 class Fatal(Counts):

@@ -50,11 +50,10 @@ def test_texts_of_the_command_line_are_read_in_files_too():
             "manifest": "m",
             "text-encoder": ["a"],
             "image-encoder": "i",
-            "memory": "8GiB",
             "pairs": "en-de,de-en",
         },
     )
-    assert found.ranking.memory == 8 << 30 and found.sampling.pairs == ("en-de", "de-en")
+    assert found.sampling.pairs == ("en-de", "de-en")
     assert read(DualEncoderRequest, {"pool": "p", "out": "o", "ngrams": "none"}).model.ngrams is None
 
 

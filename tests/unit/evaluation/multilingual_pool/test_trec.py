@@ -137,7 +137,7 @@ def test_blocks_change_nothing(tmp_path, monkeypatch):
     pool, questions, candidates, _ = random_case(np.random.default_rng(4), 9, 30)
     candidates[3:9] = candidates[3]
     write_run(tmp_path / "whole.run", pool, questions, candidates, tag="x")
-    monkeypatch.setattr(ordered, "TILE_BYTES", 1)
+    monkeypatch.setattr(ordered, "_BYTES", 1)
     write_run(tmp_path / "blocks.run", pool, questions, candidates, tag="x")
     assert (tmp_path / "whole.run").read_bytes() == (tmp_path / "blocks.run").read_bytes()
 
@@ -145,7 +145,7 @@ def test_blocks_change_nothing(tmp_path, monkeypatch):
 def plainly_ranked(similarity, column, count, offsets=None):
     """Rank plainly: the exact keys of a question and all candidates, and a sort by falling key and name."""
     for question in range(similarity.shape[0]):
-        keys = [int(key) for key in similarity.exact(np.full(len(column), question), column)]
+        keys = [int(key) for key in similarity.keys(np.full(len(column), question), column)]
         if offsets is not None:
             keys = [2 * key - offsets.candidates[c] for key, c in zip(keys, column, strict=True)]
         yield sorted(range(len(column)), key=lambda c: (-keys[c], c))[:count]
@@ -179,7 +179,7 @@ def test_files_are_those_of_a_plain_sort_whatever_ties(
     of = {"offsets": offsets_of(rng, candidates)} if repaired else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ordered, "_CAP", cap)
-        patch.setattr(ordered, "TILE_BYTES", budget)
+        patch.setattr(ordered, "_BYTES", budget)
         write_run(folder / "made", pool, questions, candidates, tag="x", depth=depth, **of)
         patch.setattr(rankings, "ranked", plainly_ranked)
         write_run(folder / "plain", pool, questions, candidates, tag="x", depth=depth, **of)
