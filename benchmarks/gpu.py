@@ -13,9 +13,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from xlingual.ranking.torch.devices import described, ranking_device
+
 from benchmarks import torch_speed
 from xlingual.errors import XlingualError
-from xlingual.ranking.torch.devices import described, ranking_device
 
 SIZES, DIM = (8_000, 100_000, 1_000_000), 768
 

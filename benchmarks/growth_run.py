@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from xlingual.ranking.scan import TilePlan
 
 from benchmarks.memory import peak
 from benchmarks.spectra import IMAGE_DECAY, IMAGE_SHIFT, TEXT_DECAY
 from benchmarks.vectors import Given, spectrum, two_languages
 from xlingual import backretrieval
 from xlingual.ranking import Cpu, one_library_thread
-from xlingual.ranking.scan import TilePlan
 
 SHARED = 32  # dimensions that texts and images share: so the encoder is no random one
 BLOCK = 10_000

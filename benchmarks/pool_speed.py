@@ -11,11 +11,11 @@ from typing import TypeVar
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge
+from xlingual.ranking.scan import TilePlan
 
 from xlingual import MultilingualPool, multilingual_pool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.ranking import Cosine, UnitVectors, one_library_thread
-from xlingual.ranking.scan import TilePlan
 from xlingual.results import Results
 
 Found = TypeVar("Found")

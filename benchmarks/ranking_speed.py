@@ -14,6 +14,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
+from xlingual.ranking.scan import TilePlan
 
 from benchmarks.vectors import spectrum
 from xlingual.arrays import Ints
@@ -28,7 +29,6 @@ from xlingual.ranking import (
     one_library_thread,
 )
 from xlingual.ranking import reference as plain
-from xlingual.ranking.scan import TilePlan
 
 N, DIMS = 20_000, (128, 768)
 ROUNDS = 3

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from xlingual.ranking.scan import innermost
 
 from benchmarks.ranking_speed import sides
 from benchmarks.vectors import Given, spectrum, two_languages
@@ -31,7 +32,6 @@ from xlingual.ranking import (
     one_library_thread,
 )
 from xlingual.ranking import reference as plain
-from xlingual.ranking.scan import innermost
 from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.vectors import Pool
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xlingual.ranking.resume import Kept
 
 from xlingual.ranking import (
     Adjusted,
@@ -25,7 +26,6 @@ from xlingual.ranking import (
     UnitVectors,
     reference,
 )
-from xlingual.ranking.resume import Kept
 
 SHARED = run_path(str(Path(__file__).parents[1] / "properties" / "test_ranking.py"))
 vectors, KINDS, listed = SHARED["vectors"], SHARED["KINDS"], SHARED["listed"]

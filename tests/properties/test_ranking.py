@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xlingual.ranking.scan import TilePlan
 
 from xlingual.ranking import (
     Cosine,
@@ -24,7 +25,6 @@ from xlingual.ranking import (
     scan,
     top,
 )
-from xlingual.ranking.scan import TilePlan
 
 
 def vectors(kind, rng, n, d):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -149,19 +149,6 @@ def _digests(vectors: AnyVectors, rows: Ints) -> list[bytes]:
     return digests
 
 
-class Correction(Protocol):
-    """A correction of hubs, which learns offsets from the scores of a bank [N] with candidates [m]."""
-
-    @property
-    def name(self) -> str:
-        """The name in signatures, with its parameters: "csls?k=10"."""
-
-    def offsets(
-        self, similarity: TextSimilarity, bank: Bank, ranker: Ranker, progress: Progress | None
-    ) -> Offsets:
-        """Learn the offsets of the candidates; the queries of the similarity are the bank's vectors."""
-
-
 @dataclass(frozen=True)
 class Csls:
     """CSLS with r_S by the bank: 2·cos(x, y) less the mean of y's `k` largest cosines to queries of the bank.
@@ -251,6 +238,9 @@ class InvertedSoftmax:
         terms = np.exp(self.beta * UNIT * (keys - most[:, None])) * bank.weights
         means: Floats = most + np.log(terms.sum(axis=1) / bank.weights.sum()) / (self.beta * UNIT)
         return means
+
+
+Correction: TypeAlias = Csls | InvertedSoftmax
 
 
 @dataclass(frozen=True)

@@ -95,30 +95,21 @@ def identical_rows(raw: np.ndarray, rows: Ints | None = None) -> tuple[Ints, Int
     `first` is the first position of each distinct row, `code` the distinct row of each.
     """
     rows = np.arange(len(raw)) if rows is None else np.asarray(rows, dtype=np.int64)
-    checksum = [_checksum(raw[rows[i : i + CHUNK]]) for i in range(0, len(rows), CHUNK)]
-    sums = np.concatenate(checksum or [np.empty(0, dtype=np.uint64)])
-    same = _same(sums, np.arange(len(rows)), lambda index: raw[rows[index]])
-    return _numbered(same)
+    return _numbered(_same(np.arange(len(rows)), lambda index: raw[rows[index]]))
 
 
 def equal_rows(unit: UnitVectors) -> tuple[Ints, Ints]:
     """Collapse vectors whose unit vectors agree to 12 decimals: (first [u], code [n]).
 
     Unit vectors are rounded to 12 decimals in float64, so that to be equal is an equivalence. Only rows whose
-    projections on one random direction are close are compared: rows that are equal have close ones.
+    projections on one random direction are close are compared: within twice the most that equal ones differ.
     """
-    n, place = len(unit), unit.along(np.random.default_rng(0).uniform(-1, 1, unit.dim))
+    place = unit.along(np.random.default_rng(0).uniform(-1, 1, unit.dim))
     order = np.argsort(place, kind="stable")
-    close = (
-        np.diff(place[order]) <= 4 * 10.0**-DECIMALS * unit.dim
-    )  # twice the most that equal ones differ by
-    near = np.sort(order[np.append(close, False) | np.append(False, close)])
-    checksum = [
-        _checksum(_rounded(unit, near[start : start + CHUNK])) for start in range(0, len(near), CHUNK)
-    ]
-    same = np.arange(n)
-    if len(near):
-        same[near] = _same(np.concatenate(checksum), near, lambda index: _rounded(unit, index))
+    close = np.diff(place[order]) <= 4 * 10.0**-DECIMALS * unit.dim
+    near = np.sort(order[(np.append(close, False) | np.append(False, close))[: len(order)]])
+    same = np.arange(len(unit))
+    same[near] = _same(near, lambda index: _rounded(unit, index))
     return _numbered(same)
 
 
@@ -129,43 +120,20 @@ def _rounded(unit: UnitVectors, index: Ints) -> Floats:
     return np.rint(wide, out=wide)
 
 
-def _same(checksum: np.ndarray, numbers: Ints, rows: Callable[[Ints], np.ndarray]) -> Ints:
-    """Find the first equal row of each row; `numbers` [n] of the rows are ascending.
-
-    Rows are compared by a checksum first: those whose checksum an earlier row has are compared with it, and
-    the few that differ from it by a hash.
-    """
-    order = np.argsort(checksum, kind="stable")
-    new = np.append(True, checksum[order[1:]] != checksum[order[:-1]])
+def _same(numbers: Ints, rows: Callable[[Ints], np.ndarray]) -> Ints:
+    """Find the first equal row of each numbered row, by a hash; −0 is 0."""
+    first: dict[bytes, int] = {}
     same = np.empty(len(numbers), dtype=np.int64)
-    same[order] = order[np.maximum.accumulate(np.where(new, np.arange(len(numbers)), 0))]
-    later = np.flatnonzero(same != np.arange(len(numbers)))
-    label: dict[bytes, int] = {}
-    for start in range(0, len(later), CHUNK):
-        part = later[start : start + CHUNK]
-        later_rows = rows(numbers[part])
-        differ = (later_rows != rows(numbers[same[part]])).any(axis=1)
-        for position, row in zip(part[differ].tolist(), later_rows[differ], strict=True):
-            same[position] = label.setdefault(_row_hash(row), position)
-    first: Ints = numbers[same]
-    return first
+    for start in range(0, len(numbers), CHUNK):
+        part = numbers[start : start + CHUNK]
+        block = rows(part)
+        plain = np.ascontiguousarray(block + block.dtype.type(0))
+        for place, (number, row) in enumerate(zip(part.tolist(), plain, strict=True), start):
+            same[place] = first.setdefault(hashlib.blake2b(row, digest_size=16).digest(), number)
+    return same
 
 
 def _numbered(same: Ints) -> tuple[Ints, Ints]:
     """Make (first, code) from the first equal row of each."""
     first = np.flatnonzero(same == np.arange(len(same)))
     return first, np.searchsorted(first, same)
-
-
-def _checksum(block: np.ndarray) -> np.ndarray:
-    """Compute an integer for each row: equal for equal rows (−0 counts as 0), hardly ever for others."""
-    plain = np.ascontiguousarray(block + block.dtype.type(0))
-    words = plain.view(np.uint16 if plain.dtype.itemsize == 2 else np.uint32).astype(np.uint64)
-    weights = np.random.default_rng(0).integers(1 << 63, size=words.shape[1], dtype=np.uint64)
-    sums: np.ndarray = np.einsum("ij,j->i", words, weights)
-    return sums
-
-
-def _row_hash(row: np.ndarray) -> bytes:
-    plain = np.ascontiguousarray(row + row.dtype.type(0))
-    return hashlib.blake2b(plain.tobytes(), digest_size=16).digest()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from xlingual.ranking.similarity import UNIT, Similarity
 from xlingual.ranking.tiles import CHUNK, Array, Tile, chunks_of, reaching
 from xlingual.records import digest
 
+# lines of lists that are not finished; a key is exact, or within half a band of it
+_COLUMNS = [("owner", "i8"), ("entry", "i8"), ("key", "i8"), ("weight", "i8"), ("exact", "?")]
+LINE = np.dtype(_COLUMNS, align=True)
 UNLISTED = -1  # the entry of a line that stands for the tied entries above the cap
 _ROOM = 1 << 19  # lines that are collected before those that are out are dropped, beside some of each list
 
@@ -60,7 +63,7 @@ class Top:
         self.n_owners, self.weights, self.owners = shape[columns], weights, queries
         self.entries = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
         self._parts: dict[int, TopK] = {}  # by the first owner
-        self._lines, self._floor = Lines.none(), np.full(self.n_owners * columns, -np.inf, np.float32)
+        self._lines, self._floor = np.zeros(0, LINE), np.full(self.n_owners * columns, -np.inf, np.float32)
 
     def part(self, rows: slice) -> TopPart:
         """Begin a block of queries of the similarity."""
@@ -74,15 +77,14 @@ class Top:
             self._parts[rows.start] = TopK(**arrays)
             return
         np.maximum(self._floor, arrays["floor"], out=self._floor)
-        lines = Lines(*(arrays[field.name] for field in fields(Lines)))
-        self._lines = Lines.join([self._lines, lines])
+        self._lines = np.concatenate((self._lines, arrays["lines"]))
         if len(self._lines) > 2 * self.k * self.n_owners + _ROOM:
-            self._lines = self._lines.above(self._floor)
+            self._lines = _above(self._lines, self._floor)
 
     def finish(self, similarity: Similarity) -> None:
         """Decide the order of lines that came from different blocks."""
         if self.columns:
-            lines = self._lines.above(self._floor)
+            lines = _above(self._lines, self._floor)
             slack = round(similarity.band / UNIT)
             lines = settle(lines, self, slack, lambda owner, entry: similarity.keys(entry, owner))
             self._parts[0] = ranked(lines, self.n_owners)
@@ -92,7 +94,7 @@ class Top:
         parts = [self._parts[first] for first in sorted(self._parts)]
         if len(parts) == 1:
             return parts[0]
-        parts = parts or [ranked(Lines.none(), self.n_owners)]
+        parts = parts or [ranked(np.zeros(0, LINE), self.n_owners)]
         return TopK(*(np.concatenate([getattr(p, field.name) for p in parts]) for field in fields(TopK)))
 
     def identity(self) -> bytes:
@@ -101,48 +103,6 @@ class Top:
         return digest(
             "top", numbers, *(b"" if a is None else a.tobytes() for a in (self.weights, self.owners))
         )
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Lines (owner, entry, key, weight, exact) of lists that are not finished; parallel arrays.
-
-    A key is exact, or within half a band of it.
-    """
-
-    owner: Ints
-    entry: Ints
-    key: Ints
-    weight: Ints
-    exact: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.owner)
-
-    @classmethod
-    def none(cls) -> Lines:
-        """Make a table without lines."""
-        empty = np.zeros(0, np.int64)
-        return cls(empty, empty, empty, empty, np.zeros(0, bool))
-
-    @classmethod
-    def join(cls, tables: Sequence[Lines]) -> Lines:
-        """Join the lines of tables."""
-        return cls(
-            *(np.concatenate([getattr(table, field.name) for table in tables]) for field in fields(cls))
-        )
-
-    def take(self, places: np.ndarray) -> Lines:
-        """Select lines by their places."""
-        return Lines(*(getattr(self, field.name)[places] for field in fields(self)))
-
-    def only(self, mask: np.ndarray) -> Lines:
-        """Drop the other lines."""
-        return self if mask.all() else self.take(np.flatnonzero(mask))
-
-    def above(self, floor: np.ndarray) -> Lines:
-        """Drop lines below the score that is the floor of their owner."""
-        return self.only(self.key * UNIT >= floor[self.owner])
 
 
 class TopPart:
@@ -156,7 +116,7 @@ class TopPart:
         self.top, self.first, self.n = top, owners.start, owners.stop - owners.start
         self.floor = floor
         self._best: Any = None  # the k best scores of each owner, float32 [n, k]
-        self._tables: list[Lines] = []
+        self._tables: list[np.ndarray] = []  # of LINE
         self._n_lines, self._limit = 0, 4 * self.n * top.k + _ROOM
         self._slack, self._pair_keys = 0, _no_pairs
 
@@ -164,13 +124,10 @@ class TopPart:
         """Give the finished lists of the block; with `columns` the lines that may be in one."""
         if self.top.columns:
             self._drop()
-            lines = self._tables[0] if self._tables else Lines.none()
-            return {field.name: getattr(lines, field.name) for field in fields(Lines)} | {"floor": self.floor}
+            return {"lines": self._tables[0], "floor": self.floor}
         lines = settle(self._joined(), self.top, self._slack, self._pair_keys)
         lists = ranked(lines, self.n)
-        return {field.name: getattr(lists, field.name) for field in fields(TopK)} | {
-            "query": lists.query + self.first
-        }
+        return vars(replace(lists, query=lists.query + self.first))
 
     def see(self, tile: Tile) -> None:
         """Collect the lines of a tile that may be among the k best of their owners."""
@@ -208,7 +165,7 @@ class TopPart:
         if self.top.k > 1:
             self._raise(tile, owners, _padded(row, score, len(owners)))
         key = np.rint(score.astype(np.float64) / UNIT).astype(np.int64)
-        self._collect(owners[row], columns[column], key, np.zeros(len(row), bool))
+        self._collect(owners[row], columns[column], key, exact=False)
         return True
 
     def _raise(self, tile: Tile, owners: Ints, scores: np.ndarray) -> None:
@@ -248,11 +205,9 @@ class TopPart:
         others = (tied[crowded] & ~sample) @ mass
         listed[crowded] &= sample | ~tied[crowded]
         row, column = np.divmod(np.flatnonzero(listed), len(columns))
-        key = keys[row, column].astype(np.int64)
-        self._collect(owners[row], columns[column], key, np.ones(len(row), bool))
+        self._collect(owners[row], columns[column], keys[row, column], exact=True)
         unlisted = np.full(len(crowded), UNLISTED)
-        key = kth[crowded].astype(np.int64)
-        self._collect(owners[crowded], unlisted, key, np.ones(len(crowded), bool), others)
+        self._collect(owners[crowded], unlisted, kth[crowded], exact=True, weight=others)
         self.floor[owners] = np.maximum(self.floor[owners], _floors(kth * UNIT, tile.band))
         self._best = None  # it is made again from the floors
 
@@ -260,50 +215,48 @@ class TopPart:
         weights = self.top.weights
         return np.ones(len(entries), np.int64) if weights is None else weights[entries]
 
-    def _collect(
-        self, owner: Ints, entry: Ints, key: Ints, exact: np.ndarray, weight: Ints | None = None
-    ) -> None:
+    def _collect(self, owner: Ints, entry: Ints, key: Ints, exact: bool, weight: Ints | None = None) -> None:
         """Take lines into the table."""
-        if len(owner):
-            weight = self._weights(entry) if weight is None else weight
-            self._tables.append(Lines(owner, entry, key, weight, exact))
-            self._n_lines += len(owner)
+        lines = np.empty(len(owner), LINE)
+        lines["owner"], lines["entry"], lines["key"], lines["exact"] = owner, entry, key, exact
+        lines["weight"] = self._weights(entry) if weight is None else weight
+        self._tables.append(lines)
+        self._n_lines += len(lines)
 
-    def _joined(self) -> Lines:
+    def _joined(self) -> np.ndarray:
         """Join the lines, without those that are below the risen floors."""
-        if not self._tables:
-            return Lines.none()
-        return Lines.join(self._tables).above(self.floor)
+        return _above(np.concatenate((np.zeros(0, LINE), *self._tables)), self.floor)
 
     def _drop(self) -> None:
         """Drop lines that are out; decide lists with so many lines that their ties must be sampled."""
         lines, top = self._joined(), self.top
-        crowded = (np.bincount(lines.owner, minlength=self.n) > 4 * top.k + top.cap)[lines.owner]
+        crowded = (np.bincount(lines["owner"], minlength=self.n) > 4 * top.k + top.cap)[lines["owner"]]
         if crowded.any():
-            settled = settle(lines.only(crowded), top, self._slack, self._pair_keys)
-            lines = Lines.join([lines.only(~crowded), settled])
+            settled = settle(lines[crowded], top, self._slack, self._pair_keys)
+            lines = np.concatenate((lines[~crowded], settled))
         self._tables, self._n_lines = [lines], len(lines)
         self._limit = 2 * len(lines) + _ROOM
 
 
-def settle(lines: Lines, top: Top, slack: int, pair_keys: PairKeys) -> Lines:
+def settle(lines: np.ndarray, top: Top, slack: int, pair_keys: PairKeys) -> np.ndarray:
     """Order the lines of each owner, best first, by keys that are exact wherever the order needs it.
 
     Lines that are certainly not among the k best are dropped, and above the cap ties with the k-th become one
     line. `slack` is the band in the unit of keys: lines that are closer to each other make a run, which exact
     keys put into order, then the number of the entry.
     """
-    lines = _pruned(lines.take(_best_first(lines.owner, lines.key)), top.k, slack)
-    close = (lines.owner[1:] == lines.owner[:-1]) & (lines.key[:-1] - lines.key[1:] <= slack)
-    run = np.flatnonzero(np.append(close, False) | np.append(False, close)) if len(lines) else lines.owner
+    if lines["exact"].all():
+        lines = lines[_best_first(lines["owner"], lines["key"], lines["entry"])]
+        return _capped(_pruned(lines, top.k, 0), top)
+    lines = _pruned(lines[_best_first(lines["owner"], lines["key"])], top.k, slack)
+    close = (np.diff(lines["owner"]) == 0) & (-np.diff(lines["key"]) <= slack)
+    run = np.flatnonzero((np.append(close, False) | np.append(False, close))[: len(lines)])
     if len(run):
-        key, exact = lines.key.copy(), lines.exact.copy()
-        is_open = run[~exact[run]]
-        key[is_open], exact[is_open] = pair_keys(lines.owner[is_open], lines.entry[is_open]), True
-        number = np.cumsum(np.append(True, ~close))[run]
-        order = np.arange(len(lines))
-        order[run] = run[_best_first(number, key[run], lines.entry[run])]
-        lines = Lines(lines.owner, lines.entry, key, lines.weight, exact).take(order)
+        is_open = run[~lines["exact"][run]]
+        lines["key"][is_open] = pair_keys(lines["owner"][is_open], lines["entry"][is_open])
+        lines["exact"][is_open] = True
+        number, inside = np.cumsum(np.append(True, ~close))[run], lines[run]
+        lines[run] = inside[_best_first(number, inside["key"], inside["entry"])]
     return _capped(_pruned(lines, top.k, 0), top)
 
 
@@ -330,62 +283,68 @@ def _by_hash(owner: Ints, entry: Ints, seed: int) -> Ints:
     return np.lexsort((hashes, owner)) if (np.diff(packed[order]) == 0).any() else order
 
 
-def _pruned(lines: Lines, k: int, slack: int) -> Lines:
+def _above(lines: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """Drop lines below the score that is the floor of their owner."""
+    return _only(lines, lines["key"] * UNIT >= floor[lines["owner"]])
+
+
+def _only(lines: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Drop the other lines; nothing is copied where there are none."""
+    return lines if mask.all() else lines[np.flatnonzero(mask)]
+
+
+def _pruned(lines: np.ndarray, k: int, slack: int) -> np.ndarray:
     """Drop lines over `slack` below the k-th of their owner; lines are in order."""
     if not len(lines):
         return lines
-    first, size = groups(lines.owner)
-    total = np.cumsum(lines.weight)
-    before = np.repeat(total[first] - lines.weight[first], size)
+    first, size = groups(lines["owner"])
+    total = np.cumsum(lines["weight"])
+    before = np.repeat(total[first] - lines["weight"][first], size)
     kth = first + np.add.reduceat(total - before < k, first, dtype=np.int64)
-    is_full = kth < first + size
-    least = np.where(is_full, lines.key[np.minimum(kth, len(lines) - 1)] - slack, np.iinfo(np.int64).min)
-    return lines.only(lines.key >= np.repeat(least, size))
+    key = lines["key"][np.minimum(kth, len(lines) - 1)]
+    least = np.where(kth < first + size, key - slack, np.iinfo(np.int64).min)
+    return _only(lines, lines["key"] >= np.repeat(least, size))
 
 
-def _capped(lines: Lines, top: Top) -> Lines:
+def _capped(lines: np.ndarray, top: Top) -> np.ndarray:
     """Sample the entries that tie with the k-th, where they are more than the cap, and count the others.
 
     Lines are in order and end with those that tie with the k-th.
     """
     if not len(lines):
         return lines
-    first, size = groups(lines.owner, lines.key)
-    is_last = np.append(np.diff(lines.owner[first]) != 0, True)
-    is_last &= np.bincount(lines.owner, lines.weight)[lines.owner[first]] >= top.k
-    listed = lines.entry != UNLISTED
+    owner, listed = lines["owner"], lines["entry"] != UNLISTED
+    first, size = groups(owner, lines["key"])
+    is_last = np.append(np.diff(owner[first]) != 0, True)
+    is_last &= np.bincount(owner, lines["weight"])[owner[first]] >= top.k
     n_listed = np.add.reduceat(listed, first, dtype=np.int64)
     over = is_last & ((n_listed > top.cap) | (size - n_listed > 1))
     if not over.any():
         return lines
-    over_line = np.repeat(over, size)
-    places = np.flatnonzero(over_line & listed)
-    owner = lines.owner[places]
-    places = places[_by_hash(owner, lines.entry[places], top.seed)]
-    sample = places[np.arange(len(places)) - np.repeat(*groups(lines.owner[places])) < top.cap]
+    is_over = np.repeat(over, size)
+    places = np.flatnonzero(is_over & listed)
+    places = places[_by_hash(owner[places], lines["entry"][places], top.seed)]
     is_sampled = np.zeros(len(lines), bool)
-    is_sampled[sample] = True
-    others = np.add.reduceat(np.where(is_sampled, 0, lines.weight), first)[over]
-    head, yes = first[over], np.ones(int(over.sum()), bool)
-    rest = Lines(lines.owner[head], np.full(len(head), UNLISTED), lines.key[head], others, yes)
-    stays = lines.only(is_sampled | ~over_line)
-    joined = Lines.join([stays, rest.only(others > 0)])
-    return joined.take(_best_first(joined.owner, joined.key, joined.entry))
+    is_sampled[places[np.arange(len(places)) - np.repeat(*groups(owner[places])) < top.cap]] = True
+    rest = lines[first[over]]
+    rest["entry"], rest["exact"] = UNLISTED, True
+    rest["weight"] = np.add.reduceat(np.where(is_sampled, 0, lines["weight"]), first)[over]
+    joined = np.concatenate((_only(lines, is_sampled | ~is_over), rest[rest["weight"] > 0]))
+    return joined[_best_first(joined["owner"], joined["key"], joined["entry"])]
 
 
-def ranked(lines: Lines, n: int) -> TopK:
+def ranked(lines: np.ndarray, n: int) -> TopK:
     """Count, for ordered lines, those above and tied: equal keys of an owner are tied."""
-    owner_first, owner_size = groups(lines.owner)
-    first, size = groups(lines.owner, lines.key)
-    total = np.cumsum(lines.weight) - lines.weight
-    start = np.repeat(total[owner_first], owner_size)
-    above = np.repeat(total[first], size) - start
-    tied = np.repeat(np.add.reduceat(lines.weight, first) if len(first) else first, size)
-    listed = lines.entry != UNLISTED
-    others = ~listed
-    unlisted = np.bincount(lines.owner[others], lines.weight[others], n).astype(np.int64)
-    lines = lines.only(listed)
-    return TopK(lines.owner, lines.entry, lines.weight, above[listed], tied[listed], unlisted)
+    owner, entry, weight = lines["owner"].copy(), lines["entry"].copy(), lines["weight"].copy()
+    first, size = groups(owner, lines["key"])
+    total = np.cumsum(weight) - weight
+    owner_first, owner_size = groups(owner)
+    above = np.repeat(total[first], size) - np.repeat(total[owner_first], owner_size)
+    tied = np.repeat(np.add.reduceat(weight, first) if len(first) else first, size)
+    listed = entry != UNLISTED
+    unlisted = np.bincount(owner[~listed], weight[~listed], n).astype(np.int64)
+    listed = slice(None) if listed.all() else np.flatnonzero(listed)
+    return TopK(owner[listed], entry[listed], weight[listed], above[listed], tied[listed], unlisted)
 
 
 def hash_of(entry: Ints, seed: int) -> np.ndarray:
