@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ class ActorSpec:
     depth: int  # of encoders that stand on the one that is copied
     languages: tuple[str, ...]
     folder: str  # where the command runs: paths in specs may begin there
+    version: str = field(default_factory=lambda: version("xlingual"))  # where the command runs
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Actor:
 
     def identity(self) -> str | ActorReply:
         """Return the identity of the copy, or why it cannot be made."""
+        if (receiver := version("xlingual")) != self.spec.version:
+            return ActorReply(
+                refused=f"a machine of the cluster has xlingual {receiver}, here is {self.spec.version}: install "
+                "the same on all"
+            )
         try:
             return self._made().identity
         except XlingualError as error:

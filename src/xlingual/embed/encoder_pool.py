@@ -10,14 +10,14 @@ import copy
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from xlingual.cluster import HEADLESS, connect, gone, held_back, is_alive, machines
+from xlingual.cluster import HEADLESS, connect, gone, held_back, is_alive, machines, one_line
 from xlingual.embed.actor import Actor, ActorReply, ActorSpec
 from xlingual.embed.encoding import is_kept, joined_parts
 from xlingual.encoders import Encoder, EncoderLike, Stacked
@@ -107,8 +107,7 @@ class _Remote(Encoder):
         gpus: float,
         cores: int,
     ) -> None:
-        self.identity, self.content = encoder.identity, encoder.content
-        self.compares_by = encoder.compares_by
+        self.identity, self.content, self.compares_by = encoder.identity, encoder.content, encoder.compares_by
         self.workers = workers  # `encode` hands over more rows at a time
         self._ray, self._spec = ray, spec
         self._actor_class = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Actor)
@@ -126,7 +125,7 @@ class _Remote(Encoder):
         waiting, found = deque(range(len(rows))), dict[int, ActorReply]()
         working: dict[Any, tuple[Any, int]] = {}
         since = headed = time.monotonic()
-        with self._given_back(working):
+        try:
             while len(found) < len(rows):
                 with held_back():
                     while waiting and self._idle:
@@ -156,15 +155,9 @@ class _Remote(Encoder):
                             continue
                         self._idle.append(actor)
                         found[number] = self._complete(answer, len(rows[number]))
-        return _joined([found[number] for number in range(len(rows))])
-
-    @contextmanager
-    def _given_back(self, working: Mapping[Any, tuple[Any, int]]) -> Iterator[None]:
-        """Take the copies that are still at work for idle: those of a batch that failed."""
-        try:
-            yield
         finally:
-            self._idle += [actor for actor, _ in working.values()]
+            self._idle += [actor for actor, _ in working.values()]  # where the batch failed
+        return _joined([found[number] for number in range(len(rows))])
 
     def _complete(self, answer: ActorReply, count: int) -> ActorReply:
         """Return the answer to a piece; raise InputError where it has not one vector for each row."""
@@ -194,8 +187,8 @@ class _Remote(Encoder):
             actor = self._actor_class.remote(self._spec)
         except TypeError as error:  # it holds a lock, an open file …
             raise InputError(
-                f"encoder {self._spec.name!r} cannot be sent to other machines "
-                f"({' '.join(str(error).split())[:160]}): give a spec, or an object that can be pickled"
+                f"encoder {self._spec.name!r} cannot be sent to other machines ({one_line(error)}): give a "
+                "spec, or an object that can be pickled"
             ) from error
         self._all.append(actor)
         self._starting[actor.identity.remote()] = actor
@@ -221,10 +214,9 @@ class _Remote(Encoder):
             found = self._ray.get(reference)
         except errors.RayTaskError as error:
             cause = error if error.cause is None else error.cause
-            words = " ".join(str(cause).split())[:200]
             raise XlingualError(
                 f"encoder {self._spec.name!r} failed on a machine of the cluster "
-                f"({type(cause).__name__}: {words}); what was encoded is kept in the store"
+                f"({type(cause).__name__}: {one_line(cause)}); what was encoded is kept in the store"
             ) from error
         except errors.RayError:
             return None

@@ -88,8 +88,8 @@ def texts(count=100):
     return Texts(["x" * i for i in range(count)], ["en"] * count, names)
 
 
-def remote_encoder(encoder, ray, workers=2):
-    return _Remote(ray, encoder, ActorSpec("mine", "texts", encoder, 0, ("en",), "."), workers, 0, 1)
+def remote_encoder(encoder, ray, workers=2, **more):
+    return _Remote(ray, encoder, ActorSpec("mine", "texts", encoder, 0, ("en",), ".", **more), workers, 0, 1)
 
 
 @pytest.mark.parametrize("lose", [lambda number: False, lambda number: number in (3, 6)])
@@ -113,3 +113,8 @@ def test_pieces_are_put_together_in_order_whoever_made_them(lose):
 def test_a_piece_without_a_vector_for_each_row_is_refused(made):
     with pytest.raises(InputError, match=r"encoder 'mine' returned an array of shape .*expected \(13, d\)"):
         remote_encoder(Mine(made), Ray()).encode(texts())
+
+
+def test_a_machine_with_another_version_is_refused():
+    with pytest.raises(InputError, match=r"machine of the cluster has xlingual .*, here is 0\.0: install"):
+        remote_encoder(Mine(), Ray(), version="0.0").encode(texts())

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,13 +11,7 @@ from threadpoolctl import threadpool_info
 
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.errors import DataWarning, InputError
-from xlingual.ranking import rankers
-from xlingual.ranking.counts import Counts
-from xlingual.ranking.passes import rank
-from xlingual.ranking.rankers import Cpu, Torch
-from xlingual.ranking.similarity import Cosine
-from xlingual.ranking.top import Top
-from xlingual.ranking.vectors import UnitVectors
+from xlingual.ranking import Cosine, Counts, Cpu, Top, Torch, UnitVectors, rank, rankers
 from xlingual.requests.ranking import Ranking
 
 
@@ -82,10 +77,7 @@ def test_smaller_tiles_follow_on_a_lack_of_memory(torch, monkeypatch, expected):
 
 
 def test_a_device_with_too_little_memory_is_refused(torch, monkeypatch):
-    def scan_block(*arguments):
-        raise RuntimeError("CUDA out of memory")
-
-    monkeypatch.setattr(rankers, "scan_block", scan_block)
+    monkeypatch.setattr(rankers, "scan_block", Mock(side_effect=RuntimeError("CUDA out of memory")))
     with pytest.warns(DataWarning), pytest.raises(InputError, match="cpu has too little memory"):
         answers(Torch("cpu"))
 

@@ -10,12 +10,8 @@ import numpy as np
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.ranking.counts import Counts
-from xlingual.ranking.passes import rank
-from xlingual.ranking.rankers import Cpu
+from xlingual.ranking import Cosine, Counts, Cpu, UnitVectors, rank
 from xlingual.ranking.ray import Ray
-from xlingual.ranking.similarity import Cosine
-from xlingual.ranking.vectors import UnitVectors
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("ray")
