@@ -52,8 +52,8 @@ class Actor:
         """Return the identity of the copy, or why it cannot be made."""
         if (receiver := version("xlingual")) != self.spec.version:
             return ActorReply(
-                refused=f"a machine of the cluster has xlingual {receiver}, here is {self.spec.version}: install "
-                "the same on all"
+                refused=f"a machine of the cluster has xlingual {receiver}, here is {self.spec.version}: "
+                "install the same on all"
             )
         try:
             return self._made().identity
