@@ -17,7 +17,7 @@ from xlingual import (
 from xlingual.errors import InputError
 from xlingual.signature import Signature
 
-PAPERS = run_path(str(Path(__file__).parents[1] / "ranking" / "test_banks.py"))["PAPERS"]
+PAPERS = run_path(str(Path(__file__).parents[1] / "ranking" / "test_hubs.py"))["PAPERS"]
 WRITTEN = {
     "csls": "csls?k=4",
     "inverted-softmax": "inverted-softmax?beta=9",

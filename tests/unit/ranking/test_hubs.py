@@ -46,12 +46,13 @@ def inverted_softmax(x, y, b):
     return np.log(share / share.sum(axis=1, keepdims=True)) / 9
 
 
-PAPERS = [(Csls(4), csls), (InvertedSoftmax(9.0), inverted_softmax)]
+PAPERS = {"csls": csls, "inverted-softmax": inverted_softmax}
+BOTH = [(Csls(4), csls), (InvertedSoftmax(9.0), inverted_softmax)]
 
 
 @settings(max_examples=20)
 @given(st.integers(0, 2**32), st.integers(4, 20))
-@pytest.mark.parametrize(("correction", "paper"), PAPERS)
+@pytest.mark.parametrize(("correction", "paper"), BOTH)
 def test_scores_are_the_papers_but_for_a_term_of_the_query(correction, paper, seed, size):
     rng = np.random.default_rng(seed)
     x, y, b = (rng.standard_normal((rows, 6)) for rows in (5, 12, size))
@@ -59,7 +60,7 @@ def test_scores_are_the_papers_but_for_a_term_of_the_query(correction, paper, se
     assert np.ptp(difference, axis=1).max() < 1e-8
 
 
-@pytest.mark.parametrize(("correction", "paper"), PAPERS)
+@pytest.mark.parametrize(("correction", "paper"), BOTH)
 def test_a_score_depends_on_the_pair_and_the_bank_alone(correction, paper):
     rng = np.random.default_rng(3)
     x, y, b = (rng.standard_normal((rows, 6)).astype(np.float32) for rows in (6, 14, 25))
