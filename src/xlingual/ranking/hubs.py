@@ -31,8 +31,8 @@ from xlingual.ranking.vectors import CHUNK
 from xlingual.records import digest
 
 LEAST_BETA, LARGEST_BETA = 0.001, 10_000.0
-_BUDGET = 1 << 26  # bytes of keys of the bank at a time
-_QUERIES = 4096  # of the bank, scored at a time
+_BUDGET = 1 << 26  # speed: bytes of keys of the bank at a time
+_QUERIES = 4096  # speed: of the bank, scored at a time
 _WHOLE = 1 << 50  # keys below are told apart in float64
 
 

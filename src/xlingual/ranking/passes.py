@@ -19,9 +19,9 @@ from xlingual.ranking.tiles import CHUNK, Device, Tile
 from xlingual.records import digest
 from xlingual.signature import CONVENTIONS
 
-BLOCK = 1024  # queries of a block
-LONG = 2e9  # pairs from which on blocks are stored: about a minute on one core
-_LIKE_IT = 8  # tiles after one with very many ties that are expected to be like it
+BLOCK = 1024  # speed: queries of a block
+LONG = 2e9  # speed: pairs from which on blocks are stored: about a minute on one core
+_LIKE_IT = 8  # speed: tiles after one with very many ties that are expected to be like it
 
 Progress = Callable[[int, int], None]  # (done, all): screened pairs
 
@@ -110,10 +110,10 @@ def tiles(similarity: Similarity, rows: slice, device: Device) -> Iterator[Tile]
                 screen=partial(panel, queries, out),
                 exact=partial(similarity.key_block, *numbers),
                 pair_keys=similarity.keys,
-                expects_ties=ties > 0,
+                expects_ties=ties > 0,  # speed
             )
             yield tile
-            ties = ties - 1 if ties else _LIKE_IT * ("keys" in tile.__dict__)
+            ties = ties - 1 if ties else _LIKE_IT * ("keys" in tile.__dict__)  # speed
 
 
 def tile_shape(n_rows: int, n_columns: int, tile_bytes: int) -> tuple[int, int]:

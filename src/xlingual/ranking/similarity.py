@@ -25,13 +25,13 @@ from xlingual.records import digest
 DECIMALS = 9
 UNIT = 10.0**-DECIMALS  # of keys
 ROUNDING = 2.0**-24  # of a float32 number, relative
-GATHER = 256  # pairs whose keys are computed one by one at a time: their vectors stay in the cache
-_QUERIES = 64  # whose pairs are computed by one product
-_SPARE = 16  # a product of more pairs than so many times those asked for is not worth it
-_SIDE = 64  # items on each side that a function gets at a time
-_MEMORY = 1 << 28  # keys of more bytes lie in a temporary file
-_ROWS = 512  # of keys read at a time
-_COLUMNS = 1024  # candidates converted to float64 at a time
+GATHER = 256  # speed: pairs whose keys are computed one by one at a time: their vectors stay in the cache
+_QUERIES = 64  # speed: whose pairs are computed by one product
+_SPARE = 16  # speed: a product of more pairs than so many times those asked for is not worth it
+_SIDE = 64  # speed: items on each side that a function gets at a time
+_MEMORY = 1 << 28  # speed: keys of more bytes lie in a temporary file
+_ROWS = 512  # speed: of keys read at a time
+_COLUMNS = 1024  # speed: candidates converted to float64 at a time
 _PROBE = 128  # queries and candidates on which the screen's error is measured
 
 Rows = TypeVar("Rows", bound=ChosenRows)

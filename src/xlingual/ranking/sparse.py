@@ -17,9 +17,9 @@ from xlingual.records import digest
 
 MOST = 1e6  # of a score: a float64 sum of that size is right to 9 decimals
 LEAST = 1e-4  # of the largest possible score: five decimals are left
-_ROWS = 128  # queries multiplied at a time: a product stays small
-_QUERIES = 64  # queries whose pairs are decided at a time
-_WIDE = 1 << 14  # candidates of these at a time
+_ROWS = 128  # speed: queries multiplied at a time: a product stays small
+_QUERIES = 64  # speed: queries whose pairs are decided at a time
+_WIDE = 1 << 14  # speed: candidates of these at a time
 
 
 class SparseRows(ChosenRows):

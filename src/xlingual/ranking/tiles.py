@@ -14,9 +14,9 @@ import numpy as np
 
 from xlingual.arrays import Ints
 
-CHUNK = 8  # scores of a row that share one maximum
-DENSE = 32  # one float64 product decides a tile with more than one open pair in so many
-TILE_BYTES = 1 << 23
+CHUNK = 8  # speed: scores of a row that share one maximum
+DENSE = 32  # speed: one float64 product decides a tile with more than one open pair in so many
+TILE_BYTES = 1 << 23  # speed
 
 Array: TypeAlias = Any  # an array of numpy or torch
 

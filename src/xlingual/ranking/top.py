@@ -18,7 +18,7 @@ from xlingual.records import digest
 _COLUMNS = [("owner", "i8"), ("entry", "i8"), ("key", "i8"), ("weight", "i8"), ("exact", "?")]
 LINE = np.dtype(_COLUMNS, align=True)
 UNLISTED = -1  # the entry of a line that stands for the tied entries above the cap
-_ROOM = 1 << 19  # lines that are collected before those that are out are dropped, beside some of each list
+_ROOM = 1 << 19  # speed: lines beside some of each list, after which those that are out are dropped
 
 PairKeys = Callable[[Ints, Ints], Ints]
 
@@ -78,7 +78,7 @@ class Top:
             return
         np.maximum(self._floor, arrays["floor"], out=self._floor)
         self._lines = np.concatenate((self._lines, arrays["lines"]))
-        if len(self._lines) > 2 * self.k * self.n_owners + _ROOM:
+        if len(self._lines) > 2 * self.k * self.n_owners + _ROOM:  # speed
             self._lines = _above(self._lines, self._floor)
 
     def finish(self, similarity: Similarity) -> None:
@@ -116,10 +116,8 @@ class TopPart:
         self.top, self.first, self.n = top, owners.start, owners.stop - owners.start
         self.floor = floor
         self._best: Any = None  # the k best scores of each owner, float32 [n, k]
-        # the key at which each owner's ties were sampled, and the largest hash that is listed
-        self._sampled = np.full(self.n, -np.inf), np.zeros(self.n, np.uint64)
         self._tables: list[np.ndarray] = []  # of LINE
-        self._n_lines, self._limit = 0, 4 * self.n * top.k + _ROOM
+        self._n_lines, self._limit = 0, 4 * self.n * top.k + _ROOM  # speed
         self._slack, self._pair_keys = 0, _no_pairs
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -201,14 +199,8 @@ class TopPart:
         crowded = np.flatnonzero(tied.sum(axis=1) > cap)
         by_hash = np.argsort(hash_of(columns, self.top.seed))
         ordered = tied[crowded][:, by_hash]
-        rank = np.cumsum(ordered, axis=1, dtype=np.int32)
-        # of the level that a tile before sampled, those of larger hashes are out
-        places, hashes = owners[crowded], hash_of(columns, self.top.seed)[by_hash]
-        last = np.where(self._sampled[0][places] == kth[crowded], self._sampled[1][places], hashes[-1])
         sample = np.zeros_like(ordered)
-        sample[:, by_hash] = ordered & (rank <= cap) & (hashes <= last[:, None])
-        self._sampled[0][places] = kth[crowded]
-        self._sampled[1][places] = np.minimum(last, hashes[np.argmax(rank == cap, axis=1)])
+        sample[:, by_hash] = ordered & (np.cumsum(ordered, axis=1, dtype=np.int32) <= cap)
         mass = self._weights(columns)
         others = (tied[crowded] & ~sample) @ mass
         listed[crowded] &= sample | ~tied[crowded]
@@ -243,7 +235,7 @@ class TopPart:
             settled = settle(lines[crowded], top, self._slack, self._pair_keys)
             lines = np.concatenate((lines[~crowded], settled))
         self._tables, self._n_lines = [lines], len(lines)
-        self._limit = 2 * len(lines) + _ROOM
+        self._limit = 2 * len(lines) + _ROOM  # speed
 
 
 def settle(lines: np.ndarray, top: Top, slack: int, pair_keys: PairKeys) -> np.ndarray:

@@ -13,9 +13,9 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.ranking.tiles import Array, Device
 
-CHUNK = 1024  # rows converted to float64 at a time: a few MiB for the usual dimensions
-CACHE_BYTES = 1 << 27  # normalised float32 copies up to this size are kept, larger ones made again by blocks
-_WHOLE = 16  # bits of whole numbers that are looked for in the first vectors
+CHUNK = 1024  # speed: rows converted to float64 at a time: a few MiB for the usual dimensions
+CACHE_BYTES = 1 << 27  # speed: larger float32 copies of unit length are made again by blocks
+_WHOLE = 16  # speed: bits of whole numbers that are looked for in the first vectors
 _SMALL = ("inverse_norms", "bits")  # what travels with the rows
 _LARGE = 1e12  # a length beyond this or its inverse is scaled in float64
 
