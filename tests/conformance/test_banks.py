@@ -1,162 +1,100 @@
-"""Repairs of hubs by a bank, by every ranker, equal their definitions written out, for any vectors."""
+"""Corrections of hubs by a bank equal their definitions written out, by every ranker and for any vectors."""
 
 import math
-from pathlib import Path
-from runpy import run_path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from tests.conformance.test_rankers import RANKERS, SLOW
+from tests.rankings import KINDS, Questions, setting
 
+from xlingual.errors import InputError
 from xlingual.ranking import (
+    CPU,
     Bank,
     Banked,
-    Cosine,
-    Counts,
+    Corrected,
     Csls,
-    GroupCounts,
     InvertedSoftmax,
-    Top,
-    Transposed,
-    UnitVectors,
-    adjusted,
+    hubs,
     reference,
+    rows_of,
+    similarity_of,
 )
 
-SHARED = run_path(str(Path(__file__).with_name("test_rankers.py")), run_name="rankers")
-RANKERS, KINDS, vectors, listed = (SHARED[name] for name in ("RANKERS", "KINDS", "vectors", "listed"))
-ONE = 10**9
 
-
-def plain_csls(keys, bank, k):
+def plain_csls(bank, k):
     nearest = np.sort(bank, axis=0)[::-1][:k]
-    return 2 * keys - np.rint(nearest.sum(axis=0) / len(nearest)).astype(np.int64)
+    return 2, np.rint(nearest.sum(axis=0) / len(nearest)).astype(np.int64)
 
 
-def log_means(bank, beta):
-    """Return (1/β)·log mean exp(β·cos) of each column, summed without an error."""
+def plain_softmax(bank, beta):
+    """Give (1/β)·log mean exp(β·cos) of each column, summed without an error."""
     most = bank.max(axis=0)
-    terms = np.exp(beta * 1e-9 * (bank - most))
-    sums = [math.fsum(column) / len(column) for column in terms.T]
-    return np.rint(most + np.log(sums) / (beta * 1e-9)).astype(np.int64)
+    means = [math.fsum(column) / len(column) for column in np.exp(beta * 1e-9 * (bank - most)).T]
+    return 1, np.rint(most + np.log(means) / (beta * 1e-9)).astype(np.int64)
 
 
-def plain_softmax(keys, bank, beta):
-    return keys - log_means(bank, beta)
-
-
-CASES = {
-    "csls": lambda k: (Csls(k), plain_csls, (k,)),
-    "inverted-softmax": lambda k: (InvertedSoftmax(2.0 * k), plain_softmax, (2.0 * k,)),
+CORRECTIONS = {
+    "csls": (Csls(4), plain_csls, 4),
+    "csls, nearest": (Csls(1), plain_csls, 1),
+    "csls of all": (Csls(50), plain_csls, 50),
+    "inverted-softmax": (InvertedSoftmax(9.0), plain_softmax, 9.0),
+    "sharp softmax": (InvertedSoftmax(10_000.0), plain_softmax, 10_000.0),
 }
 
 
-def multiplicity(rng, size):
-    weights = rng.integers(0, 3, size)
-    weights[rng.integers(size)] = 1
-    return weights
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", CORRECTIONS)
+@pytest.mark.parametrize("ranker", SLOW)
+@pytest.mark.cases(40)
+def test_offsets_and_answers_are_those_of_the_definitions(ranker, name, kind, monkeypatch):
+    monkeypatch.setattr(hubs, "_BUDGET", 2000)
+    monkeypatch.setattr(hubs, "_QUERIES", 5)
+    rng, (correction, plain, parameter) = np.random.default_rng(len(kind)), CORRECTIONS[name]
+    queries, candidates, bank = (KINDS[kind](rng, size, 6).astype(np.float32) for size in (17, 29, 23))
+    bank = np.concatenate([bank, bank[:7]])
+    similarity = similarity_of(rows_of(queries), rows_of(candidates))
+    steps = []
+    with setting(**({} if ranker == "ray" else {"BLOCK": 7, "tile_bytes": 900})):
+        banked, made = Banked(correction, Bank.of(bank), "of me"), RANKERS[ranker]()
+        offsets = banked.offsets(similarity, made, lambda *step: steps.append(step))
+        scale, expected = plain(reference.cosine(bank, candidates), parameter)
+        assert (offsets.scale, steps[-1][0]) == (scale, steps[-1][1])
+        np.testing.assert_allclose(offsets.candidates, expected, rtol=0, atol=scale == 1)
+        keys = scale * reference.cosine(queries, candidates) - offsets.candidates
+        Questions(keys, rng).check(Corrected(similarity, offsets), made)
 
 
-def lines_of(found):
-    return {query: sorted(line) for query, line in listed(found).items()}
+def test_a_bank_is_a_bag_of_queries():
+    rng = np.random.default_rng(0)
+    candidates, bank = (rng.standard_normal((size, 5)).astype(np.float32) for size in (20, 33))
+    similarity = similarity_of(rows_of(bank), rows_of(candidates))
+    for correction, other in ((Csls(6), Csls(3)), (InvertedSoftmax(9.0), InvertedSoftmax(9.0))):
+        twice = np.concatenate([bank, bank])[rng.permutation(66)]
+        once = Banked(other, Bank.of(bank), "").offsets(similarity, CPU)
+        again = Banked(correction, Bank.of(twice * 1), "").offsets(similarity, CPU)
+        np.testing.assert_array_equal(once.candidates, again.candidates)
+        assert len(Bank.of(twice)) == 2 * len(Bank.of(bank))
 
 
-def all_keys(adjustment, keys):
-    _, j = (index.ravel() for index in np.indices(keys.shape))
-    return adjustment.keys(keys.ravel(), j).reshape(keys.shape)
-
-
-@settings(max_examples=6)
-@given(st.integers(0, 2**32), st.sampled_from(KINDS), st.integers(1, 12))
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("name", RANKERS)
-@pytest.mark.cases(11)
-def test_any_vectors(name, case, seed, kind, k):
-    rng = np.random.default_rng(seed)
-    n, m, b, d = rng.integers(1, 30), rng.integers(1, 50), rng.integers(1, 30), rng.integers(1, 24)
-    sides = [vectors(kind, rng, size, d) for size in (n, m, b)]
-    sample = multiplicity(rng, n), multiplicity(rng, m)
-    correction, plain, parameters = CASES[case](k)
-    ranker, similarity = RANKERS[name](), Cosine(*map(UnitVectors, sides[:2]))
-    bank = Bank.of(sides[2])
-    adjustment = Banked(correction, bank, "").offsets(similarity, ranker)
-    keys = reference.keys(*sides[:2])
-    there = np.flatnonzero(sample[0])
-    found = all_keys(adjustment, keys)
-    expected = plain(keys, reference.keys(sides[2], sides[1]), *parameters)
-    np.testing.assert_allclose(found[there], expected[there], rtol=1e-12, atol=1)
-
-    target = rng.integers(0, m, len(there))
-    best = Top(3, (n, m), weights=sample[1], queries=there)
-    back = Top(1, (m, n), weights=sample[0])
-    own = adjustment.exact(similarity, there, target)
-    np.testing.assert_array_equal(own, found[there, target])
-    counts = Counts(there, target, own, weights=sample[1])
-    grouped = GroupCounts(there, target, own, np.array([0, m // 2, m]), weights=sample[1])
-    asked = [adjusted(one, adjustment) for one in (best, Transposed(back), counts, grouped)]
-    ranker.scan(similarity, asked)
-    for one, which, weights, kept, k_best in (
-        (best, found, sample[1], there, 3),
-        (back, found.T, sample[0], range(m), 1),
-    ):
-        lines = reference.top(which, k_best, weights)
-        assert lines_of(one.result()) == {q: sorted(line) for q, line in enumerate(lines) if q in kept}
-    whole = reference.counts(found, there, target, sample[1])
-    np.testing.assert_array_equal((counts.above, counts.tied), whole)
-    np.testing.assert_array_equal([part.sum(axis=1) for part in grouped.result()], whole)
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("name", RANKERS)
-@pytest.mark.cases(6)
-def test_scores_within_the_error_of_any_screen(name, case):
-    """Cosines that differ by a few 1e-9 are told apart; equal scores tie."""
+def test_one_more_dimension_orders_as_the_correction():
     rng = np.random.default_rng(1)
-    angle = np.pi / 4 + np.concatenate([np.arange(50) * 1.5e-9, rng.random(50) * 1e-7])
-    candidates = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    queries = np.stack([np.cos(angle[:20] - 0.7), np.sin(angle[:20] - 0.7)], axis=1)
-    similarity = Cosine(UnitVectors(queries), UnitVectors(candidates))
-    correction, *_ = CASES[case](5)
-    banked = Banked(correction, Bank.of(rng.standard_normal((30, 2))), "")
-    adjustment = banked.offsets(similarity, RANKERS[name]())
-    found = all_keys(adjustment, reference.keys(queries, candidates))
-    numbers = np.arange(20), np.arange(20)
-    counts = Counts(*numbers, adjustment.exact(similarity, *numbers))
-    RANKERS[name]().scan(similarity, [adjusted(counts, adjustment)])
-    np.testing.assert_array_equal((counts.above, counts.tied), reference.counts(found, *numbers))
+    candidates, bank = (rng.standard_normal((size, 4)) for size in (12, 15))
+    candidates[3] = candidates[5] * 2
+    for correction, plain, parameter in CORRECTIONS.values():
+        column = Banked(correction, Bank.of(bank), "").column(candidates, CPU)
+        scale, offsets = plain(reference.cosine(bank, candidates), parameter)
+        np.testing.assert_allclose(column, -offsets * 1e-9 / scale, rtol=0, atol=2e-9)
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("name", RANKERS)
-@pytest.mark.cases(6)
-def test_shards_that_are_passes_of_their_own(name, case):
-    """Each pair of shards is ranked as if there were no other, with what is known of its texts alone."""
-    rng = np.random.default_rng(2)
-    queries, candidates = (rng.integers(-2, 3, (size, 4)).astype(np.float32) for size in (50, 60))
-    similarity = Cosine(UnitVectors(queries), UnitVectors(candidates))
-    correction, *_ = CASES[case](5)
-    banked = Banked(correction, Bank.of(rng.integers(-2, 3, (40, 4)).astype(np.float32)), "")
-    adjustment = banked.offsets(similarity, RANKERS[name]())
-    pairs = rng.integers(0, 50, 40), rng.integers(0, 60, 40)
-    own = adjustment.exact(similarity, *pairs)
-    made = [adjusted(one, adjustment) for one in (Counts(*pairs, own), Transposed(Top(3, (60, 50))))]
-    for rows in (slice(0, 30), slice(30, 50)):
-        seen = []
-        for columns in (slice(40, 60), slice(0, 40)):
-            shard = Cosine(
-                UnitVectors(queries, np.arange(50)[rows]), UnitVectors(candidates, np.arange(60)[columns])
-            )
-            alone = [one.alone(rows, columns) for one in made]
-            RANKERS[name]().scan(shard, alone)
-            seen.append([one.within(rows, columns) for one in made])
-            for part, one in zip(seen[-1], alone, strict=True):
-                part.restore(one.state())
-        for reduction, *parts in zip(made, *seen, strict=True):
-            whole = reduction.within(rows, slice(0, 60))
-            whole.merge(parts)
-            reduction.merge([whole])
-    found = all_keys(adjustment, reference.keys(queries, candidates))
-    counts, top = made[0].inner, made[1].inner.inner
-    np.testing.assert_array_equal((counts.above, counts.tied), reference.counts(found, *pairs))
-    assert lines_of(top.result()) == {q: sorted(line) for q, line in enumerate(reference.top(found.T, 3))}
+def test_another_encoders_bank_is_refused():
+    similarity = similarity_of(*[rows_of(np.ones((2, 3), np.float32))] * 2)
+    with pytest.raises(InputError, match=r"mine: the bank has 4 dimensions and the candidates have 3"):
+        Banked(Csls(2), Bank.of(np.ones((2, 4), np.float32)), "mine").offsets(similarity, CPU)
+
+
+def test_parameters_out_of_range_are_refused():
+    for make in (lambda: Csls(0), lambda: InvertedSoftmax(0.0009), lambda: InvertedSoftmax(10_001)):
+        with pytest.raises(ValueError):
+            make()
+    assert [Csls(1).name, InvertedSoftmax(0.001).name] == ["csls?k=1", "inverted-softmax?beta=0.001"]
