@@ -43,3 +43,19 @@ def two_languages(n: int) -> Manifest:
     rows = [{"id": f"e{i}", "lang": "en", "text": str(i)} for i in range(n)]
     rows += [{"id": f"d{i}", "lang": "de", "text": str(i)} for i in range(n)]
     return Manifest.from_rows(rows)
+
+
+def sides(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return unit vectors of n queries and n candidates; those of one number share their meaning."""
+    rng = np.random.default_rng(0)
+    meaning = spectrum(rng, n, d)
+    vectors = [meaning + np.float32(0.7) * spectrum(rng, n, d) for _ in range(2)]
+    queries, candidates = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in vectors)
+    return queries, candidates
+
+
+def keys_of(queries: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """Return the cosines of all pairs in float64, rounded to 9 decimals, as whole numbers [n, m]."""
+    wide = [side.astype(np.float64) for side in (queries, candidates)]
+    left, right = (v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-300) for v in wide)
+    return np.rint(left @ right.T * 1e9)
