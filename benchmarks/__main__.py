@@ -1,20 +1,21 @@
-"""Run benchmarks by name, each in a process of its own; all that need no extra without a name."""
+"""Run benchmarks by name, each in a process of its own; all that need no extra without a name.
+
+With `--json`, tables are lines of JSON.
+"""
 
 import subprocess
 import sys
 
 SPEED = (
-    "screen_error",
-    "ranking_speed",
-    "ties_speed",
+    "ranking",
+    "ties",
     "hub_speed",
     "neighbours_speed",
-    "scored_speed",
-    "backretrieval_speed",
+    "backretrieval",
     "many_encoders",
     "validation_speed",
     "correlation_speed",
-    "pool_speed",
+    "pool",
     "image_speed",
     "few_queries",
     "memory",
@@ -33,15 +34,17 @@ SPEED = (
     "sign_flips_speed",
 )
 OTHERS = (
-    *("encoder_speed", "evaluator_speed", "mlmme_speed", "triplet_speed", "torch_speed"),  # need torch
+    *("encoder_speed", "evaluator_speed", "mlmme_speed", "triplet_speed"),  # need torch
     "gpu",  # needs a CUDA device
-    "ray_speed",  # needs ray
+    "ray_cores",  # needs ray
     "run_measures",  # needs ranx and pytrec_eval
     *("sentence_breaks", "spectra"),  # need the real data
 )
 
-for name in sys.argv[1:] or SPEED:
+options = [word for word in sys.argv[1:] if word.startswith("--")]  # --json
+for name in [word for word in sys.argv[1:] if word not in options] or SPEED:
     if name not in (*SPEED, *OTHERS):
         raise SystemExit(f"no benchmark {name!r}: expected some of {', '.join((*SPEED, *OTHERS))}")
     print(f"== {name}", flush=True)
-    subprocess.run([sys.executable, "-c", f"from benchmarks.{name} import main; main()"], check=True)
+    code = f"from benchmarks.{name} import main; main()"
+    subprocess.run([sys.executable, "-c", code, *options], check=True)

@@ -55,7 +55,10 @@ def check(texts: np.ndarray, images: np.ndarray, results: Results) -> None:
         own = back[:, [query]]
         hits = (K - (back > own).sum(axis=1)) / (back == own).sum(axis=1)
         value = np.clip(hits, 0, 1).mean()
-        assert abs(table["value"][int(query)].as_py() - value) <= (ROUGH if len(targets) > 1 else 1e-9), (query, value)
+        assert abs(table["value"][int(query)].as_py() - value) <= (ROUGH if len(targets) > 1 else 1e-9), (
+            query,
+            value,
+        )
 
 
 def main(n: int = N) -> None:

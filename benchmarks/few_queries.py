@@ -5,12 +5,11 @@ Larger sizes: python -c "from benchmarks.few_queries import main; main([300_000,
 
 from __future__ import annotations
 
-import tempfile
+import time
 from collections.abc import Sequence
-from pathlib import Path
 
-from benchmarks import timed
-from benchmarks.growth_run import stored
+from benchmarks.backretrieval import evaluate, items
+from benchmarks.vectors import two_languages
 from xlingual import Results
 
 SIZES, DIMS = (10_000, 30_000), (128, 256)
@@ -19,8 +18,10 @@ QUERIES = 10_000
 
 def evaluated(n: int, queries: int | None, dims: tuple[int, int]) -> tuple[Results, float]:
     """Return the results of so many queries among n targets and n images, and the seconds they took."""
-    with tempfile.TemporaryDirectory() as folder:
-        return timed.evaluated(*stored(Path(folder), n, dims), queries=queries)
+    manifest, vectors = two_languages(n), items(n, *dims)
+    begun = time.process_time()
+    results = evaluate(manifest, *vectors, examples=False, queries=queries)
+    return results, time.process_time() - begun
 
 
 def assert_equal(part: Results, whole: Results) -> None:

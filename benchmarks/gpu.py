@@ -1,50 +1,54 @@
-"""What `make gpu` measures: ranking on a GPU as a share of its peak, up to a million against a million.
+"""What `make gpu` measures: a pass on a GPU against bare products there, up to a million against a million.
 
-    python -m benchmarks.gpu                      # needs a CUDA device, else it ends with status 1
-    python -m benchmarks.gpu --device cpu 500     # the same code at a small size on CPU tensors
-
-All answers are compared: the precisions with each other, and with the processor, at a million on a sample of
-queries. A million vectors of 768 dimensions a side need some 16 GB of the machine's memory.
+`python -m benchmarks.gpu cpu 500` runs the same code on tensors of the processor. Times are of the clock on
+the wall. A million vectors of 768 dimensions a side need some 16 GB of the machine's memory.
 """
 
-from __future__ import annotations
-
-import argparse
 import sys
-from collections.abc import Sequence
+import time
+from functools import partial
 
-from xlingual.ranking.torch.devices import described, ranking_device
+import numpy as np
 
-from benchmarks import torch_speed
+from benchmarks.ranking import answers, check
+from benchmarks.timed import BLOCK, PRODUCT, Job, measure
+from benchmarks.vectors import sides
 from xlingual.errors import XlingualError
+from xlingual.ranking import Cosine, Counts, Top, Torch, UnitVectors, Watcher
 
 SIZES, DIM = (8_000, 100_000, 1_000_000), 768
 
 
-def main(sizes: Sequence[int] = SIZES, dim: int = DIM, device: str = "cuda") -> None:
-    """Print times and shares of the peak at each size.
+def multiply(queries: np.ndarray, candidates: np.ndarray, device: str) -> None:
+    """Move the vectors to the device, and multiply them there, a block of queries at a time."""
+    import torch
 
-    Raises:
-        XlingualError: torch is not installed, or there is no such device.
-
-    """
-    print(f"device: {described(ranking_device(device))}")
-    for n in sizes:
-        torch_speed.main(n, dim, device)
+    left, right = (torch.from_numpy(side).to(device) for side in (queries, candidates))
+    for rows in left.split(BLOCK):
+        product = rows @ right.T
+    float(product[0, 0])  # waits for the products
 
 
-def run(arguments: Sequence[str]) -> None:
-    """Measure what the command line asks for; where that cannot be, say why and end with status 1."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("sizes", nargs="*", type=int, default=list(SIZES))
-    parser.add_argument("--dim", type=int, default=DIM)
-    parser.add_argument("--device", default="cuda")
-    options = parser.parse_args(arguments)
+def ranks_and_nearest(similarity: Cosine) -> list[Watcher]:
+    """Ask for the rank of each query's counterpart, and for the nearest candidates."""
+    match = np.arange(similarity.shape[0])
+    return [Counts.of(similarity, match, match), Top(1, similarity.shape)]
+
+
+def main(device: str = "cuda", *sizes: int) -> None:
+    """Print the seconds and ratios of each size; where there is no such device, end with status 1."""
     try:
-        main(options.sizes, options.dim, options.device)
+        ranker = Torch(device)
     except XlingualError as error:
         sys.exit(f"error: the benchmark of a GPU did not run: {error}")
+    for n in sizes or SIZES:
+        vectors = sides(n, DIM)
+        similarity = Cosine(*map(UnitVectors, vectors))
+        bare = Job(PRODUCT, partial(multiply, *vectors, device), None)
+        run = partial(answers, similarity, partial(ranks_and_nearest, similarity), ranker)
+        jobs = [bare, Job("counts and nearest", run, check=partial(check, *vectors))]
+        measure(f"{n:,} × {n:,}, {DIM} dimensions, {device}", jobs, 3, time.perf_counter)
 
 
 if __name__ == "__main__":
-    run(sys.argv[1:])
+    main(*sys.argv[1:2], *map(int, sys.argv[2:]))

@@ -6,37 +6,25 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from benchmarks.ranking_speed import sides
+from benchmarks.timed import Job, measure
+from benchmarks.vectors import keys_of, sides
 from xlingual.evaluation.hubs import HUBS_OF, Hubs, hubs_of, places_of
-from xlingual.ranking import CPU, Cosine, Counts, Top, UnitVectors, one_library_thread
-from xlingual.ranking import reference as plain
+from xlingual.ranking import CPU, Cosine, Counts, Top, UnitVectors, rank
 
-N, DIMS, ROUNDS = 10_000, (128, 768), 3
+N, DIMS = 10_000, (128, 768)
 CHECKED = 200  # candidates compared with float64
-LIMIT = 2.0  # of the time without hubs, at 768 dimensions
-
-
-def timed(work: Callable[[], object]) -> float:
-    """Return the least seconds of some rounds."""
-    found = []
-    for _ in range(ROUNDS):
-        begun = time.process_time()
-        work()
-        found.append(time.process_time() - begun)
-    return min(found)
+GOAL = 2.0  # of the time without hubs
 
 
 def ranks(vectors: tuple[np.ndarray, np.ndarray], *, hubs: bool) -> Hubs | None:
     """Rank the matches, and find the hubs in the same pass."""
     similarity, match = Cosine(*map(UnitVectors, vectors)), np.arange(len(vectors[0]))
     counts, best = Counts.of(similarity, match, match), Top(HUBS_OF, similarity.shape)
-    CPU.scan(similarity, [counts, best] if hubs else [counts])
+    rank(similarity, [counts, best] if hubs else [counts], CPU)
     if not hubs:
         return None
     places = places_of(best.result(), match, match, HUBS_OF)
@@ -50,27 +38,22 @@ def check(vectors: tuple[np.ndarray, np.ndarray], found: Hubs | None) -> None:
     some = np.argsort(-found.hubness.occurrences, kind="stable")[:CHECKED]
     total = np.zeros(CHECKED)
     for rows in np.array_split(np.arange(len(queries)), 20):
-        keys = plain.keys(queries[rows], candidates)
+        keys = keys_of(queries[rows], candidates)
         least = np.partition(keys, -HUBS_OF, axis=1)[:, -HUBS_OF]
         total += (keys[:, some] >= least[:, None]).sum(axis=0)
     assert np.abs(total - found.hubness.occurrences[some]).max() < 1, "ties are rare in random vectors"
 
 
-def main() -> None:
+def main(n: int = N, *dims: int) -> None:
     """Print the seconds with hubs and without."""
-    n, dims = (int(sys.argv[1]), (int(sys.argv[2]),)) if len(sys.argv) == 3 else (N, DIMS)
-    for d in dims:
+    for d in dims or DIMS:
         vectors = sides(n, d)
-        with one_library_thread():
-            check(vectors, ranks(vectors, hubs=True))
-            without, beside = (timed(partial(ranks, vectors, hubs=hubs)) for hubs in (False, True))
-        ratio = beside / without
-        print(
-            f"{n:,} texts on each side, {d} dimensions: ranks {without:.2f} s, with hubs {beside:.2f} s: "
-            f"{ratio:.2f} times"
+        alone = Job("ranks", partial(ranks, vectors, hubs=False), None)
+        both = Job(
+            "ranks and hubs", partial(ranks, vectors, hubs=True), "ranks", GOAL, partial(check, vectors)
         )
-        assert d < max(DIMS) or ratio < LIMIT, ratio
+        measure(f"{n:,} texts on each side, {d} dimensions", [alone, both], turns=3)
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

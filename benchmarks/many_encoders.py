@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import numpy as np
 
+from benchmarks.timed import Job, measure
 from benchmarks.vectors import Given, spectrum, two_languages
-from xlingual import backretrieval
-from xlingual.ranking import similarity
+from xlingual import Results, backretrieval
 
 N, TEXT_DIM, IMAGE_DIM, ENCODERS = 4_000, 128, 2048, 10
+TOGETHER, APART = "ten encoders at once", "one after the other"
 
 
 def main() -> None:
-    """Count the multiplications of image tiles, and compare one run of ten encoders with ten runs."""
+    """Compare one run of ten encoders with ten runs: the same numbers, fewer pairs."""
     rng = np.random.default_rng(0)
-    manifest = two_languages(N)
     images = Given(spectrum(rng, 2 * N, IMAGE_DIM), "images")
     encoders = {f"e{i}": Given(spectrum(rng, 2 * N, TEXT_DIM), f"e{i}") for i in range(ENCODERS)}
-    pairs = {"images": 0, "texts": 0}
-    tile = similarity.Cosine.tile
+    evaluate = partial(
+        backretrieval, two_languages(N), image_encoder=images, pairs="en-de", threads=1, store=None
+    )
+    answers: dict[str, list[Results]] = {}
 
-    def counted(self, rows, columns, out):
-        kind = "images" if self.queries.dim == IMAGE_DIM else "texts"
-        pairs[kind] += (rows.stop - rows.start) * (columns.stop - columns.start)
-        return tile(self, rows, columns, out)
+    def check(name: str, runs: list[Results]) -> None:
+        answers[name] = runs
+        values = [[entry.value for run in each for entry in run.entries] for each in answers.values()]
+        assert values[0] == values[-1]
+        print(f"{name}: {sum(run.diagnostics['pairs_screened'] for run in runs):,} pairs")
 
-    similarity.Cosine.tile = counted
-    try:
-        begun = time.perf_counter()
-        together = backretrieval(
-            manifest, text_encoders=encoders, image_encoder=images, pairs="en-de", threads=1
-        )
-        once = time.perf_counter() - begun
-    finally:
-        similarity.Cosine.tile = tile
-    assert pairs == {"images": N * N, "texts": ENCODERS * N * N}, pairs
-    begun = time.perf_counter()
-    apart = [
-        backretrieval(manifest, text_encoders={name: e}, image_encoder=images, pairs="en-de", threads=1)
-        for name, e in encoders.items()
+    jobs = [
+        Job(TOGETHER, lambda: [evaluate(text_encoders=encoders)], None, check=partial(check, TOGETHER)),
+        Job(
+            APART,
+            lambda: [evaluate(text_encoders={name: one}) for name, one in encoders.items()],
+            TOGETHER,
+            check=partial(check, APART),
+        ),
     ]
-    each = time.perf_counter() - begun
-    assert [e.value for e in together.entries] == [e.value for run in apart for e in run.entries]
-    print(f"image pairs multiplied: {pairs['images']:,} = N² for {ENCODERS} encoders")
-    print(f"ten encoders at once {once:.2f} s, one after the other {each:.2f} s: {each / once:.2f} times")
+    measure(f"{ENCODERS} encoders, {N:,} items", jobs, turns=2)

@@ -21,6 +21,7 @@ from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.passes import TextUnion
 from xlingual.evaluation.run import Options
 from xlingual.ranking import vectors as unit_vectors
+from xlingual.ranking.tiles import Device
 
 TILE = (1024, 4096)
 
@@ -64,9 +65,8 @@ def main(n: int = 200_000, d: int = 128) -> None:
             union = TextUnion(vectors, [sample])
             NearestRequest(union, sample)
             rows_of_tile, columns = (slice(0, min(length, n - 1)) for length in TILE)
-            out = np.empty((rows_of_tile.stop, columns.stop), dtype=np.float32)
-            scores = union.similarity.tile(rows_of_tile, columns, out)
-            assert abs(scores[3, 5] * 1e9 - union.similarity.exact(np.array([3]), np.array([5]))[0]) < 2000
+            scores = union.similarity.panel(columns, Device())(rows_of_tile, None)
+            assert abs(scores[3, 5] * 1e9 - union.similarity.keys(np.array([3]), np.array([5]))[0]) < 2000
             own = reported("texts, first tile", before)
     assert own < size, f"{own:,} bytes for {4 * size:,} of vectors"  # numbers of rows, codes, one tile
 

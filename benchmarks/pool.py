@@ -12,29 +12,16 @@ from functools import partial
 import numpy as np
 
 from benchmarks.timed import Job, measure, product
-from benchmarks.vectors import keys_of
+from benchmarks.vectors import Roles, keys_of
 from xlingual import MultilingualPool, Results, multilingual_pool
 from xlingual.data.pools.rows import Candidates, Questions
 
 QUESTIONS, DIM, GOAL = 1190, 768, 1.4
-SIZES = (1222, 1276, 1234, 1180, 1215, 1244, 1219, 852, 1167, 1209, 1196)  # 13,014 candidates, as in the paper
+SIZES = (1222, 1276, 1234, 1180, 1215, 1244, 1219, 852, 1167, 1209, 1196)  # of the paper
 LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
 CHECKED = 40  # questions compared with float64 scores
 
 Vectors = tuple[np.ndarray, np.ndarray]  # of questions and candidates
-
-
-class Roles:
-    """An encoder that has the vectors of both roles."""
-
-    identity = "given"
-
-    def __init__(self, vectors: Vectors) -> None:
-        self.vectors = dict(zip(("query", "candidate"), vectors, strict=True))
-
-    def encode(self, batch) -> np.ndarray:
-        """Return the vectors of a role."""
-        return self.vectors[batch.role]
 
 
 def pool_of(n: int, sizes: Sequence[int], answers: Sequence[np.ndarray]) -> MultilingualPool:
@@ -47,8 +34,8 @@ def pool_of(n: int, sizes: Sequence[int], answers: Sequence[np.ndarray]) -> Mult
     names, texts = [f"q{i}" for i in number], [f"question {i}" for i in range(len(number))]
     asked = Questions(names, np.repeat(codes, n), texts, names, number // 5)
     clusters = np.concatenate([np.arange(size) * (n // 5) // size for size in sizes])
-    ids, texts = [f"c{i}" for i in range(m)], [f"candidate {i}" for i in range(m)]
-    offered = Candidates(ids, np.repeat(codes, sizes), texts, [""] * m, [tuple(own) for own in keys], clusters)
+    ids, texts, shared = [f"c{i}" for i in range(m)], [f"candidate {i}" for i in range(m)], map(tuple, keys)
+    offered = Candidates(ids, np.repeat(codes, sizes), texts, [""] * m, list(shared), clusters)
     return MultilingualPool("synthetic", LANGUAGES, asked, offered, (), ())
 
 

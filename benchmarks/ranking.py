@@ -1,6 +1,6 @@
 """One pass over all pairs of 4,000 queries and 4,000 candidates against their bare product, and faiss.
 
-Faiss (`pip install faiss-cpu`) lists the best by float32 scores; it counts nothing, and knows no ties. `python -m
+Faiss (faiss-cpu, where it is installed) lists by float32 scores, without ties and counts. `python -m
 benchmarks.ranking 20000` takes another number of vectors on each side.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.timed import Job, measure, product
 from benchmarks.vectors import keys_of, sides
-from xlingual.ranking import CPU, Cosine, Counts, Top, TopK, UnitVectors, Watcher, rank
+from xlingual.ranking import CPU, Cosine, Counts, Ranker, Top, TopK, UnitVectors, Watcher, rank
 
 N = 4_000
 GOALS = {  # by dimensions: with few of them, looking at scores costs as much as the product
@@ -24,25 +24,24 @@ GOALS = {  # by dimensions: with few of them, looking at scores costs as much as
 }
 CHECKED = 100  # queries compared with float64 scores
 
-Check = Callable[[TopK | Counts, np.ndarray, np.ndarray], None]
-
 
 def watchers(similarity: Cosine) -> dict[str, Callable[[], list[Watcher]]]:
     """Name the questions of the passes that are timed."""
     shape, match = similarity.shape, np.arange(similarity.shape[0])
+    ranks = partial(Counts.of, similarity, match, match)
     return {
         "nearest": lambda: [Top(1, shape)],
         "ten best": lambda: [Top(10, shape)],
         "hundred best": lambda: [Top(100, shape)],
-        "counts": lambda: [Counts.of(similarity, match, match)],
-        "way back": lambda: [Counts.of(similarity, match, match), Top(10, shape), Top(1, shape, columns=True)],
+        "counts": lambda: [ranks()],
+        "way back": lambda: [ranks(), Top(10, shape), Top(1, shape, columns=True)],
     }
 
 
-def answers(similarity: Cosine, make: Callable[[], list[Watcher]]) -> list[Watcher]:
+def answers(similarity: Cosine, make: Callable[[], list[Watcher]], ranker: Ranker = CPU) -> list[Watcher]:
     """Rank, and decide what the pass left open."""
     asked = make()
-    rank(similarity, asked, CPU)
+    rank(similarity, asked, ranker)
     for watcher in asked:
         if isinstance(watcher, Top):
             watcher.result()

@@ -1,7 +1,7 @@
 """Whole evaluations of vectors that tie, or nearly tie, against the same shape without ties.
 
-Backretrieval of 3,000 sources and targets, where texts or images tie, and a multilingual pool of as many questions
-and candidates. `python -m benchmarks.ties 10000` takes another number.
+Backretrieval of 3,000 sources and targets, where texts or images tie, and a multilingual pool of as many
+questions and candidates. `python -m benchmarks.ties 10000` takes another number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks import backretrieval, pool
 from benchmarks.timed import Job, measure
-from benchmarks.vectors import spectrum, two_languages
+from benchmarks.vectors import two_languages
 
 N, DIM = 3_000, 256
 CLASSES = 20
@@ -52,7 +52,10 @@ def ways_back(n: int) -> Iterator[Job]:
             sides[f"images {make.__name__}"] = texts, make(2 * n)
     base = next(iter(sides))
     for name, vectors in sides.items():
-        run, check = partial(backretrieval.evaluate, manifest, *vectors), partial(backretrieval.check, *vectors)
+        run, check = (
+            partial(backretrieval.evaluate, manifest, *vectors),
+            partial(backretrieval.check, *vectors),
+        )
         yield Job(name, run, base, None if name == base else GOAL, check)
 
 

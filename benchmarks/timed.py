@@ -1,8 +1,8 @@
-"""The harness of benchmarks: processor time of one process, with the libraries of linear algebra on one thread.
+"""The harness of benchmarks: processor time of one process, with libraries of linear algebra on one thread.
 
-Jobs take turns, several times, and the least time of each counts: other work on the machine only adds. Ratios are to
-another job of the same run, most often to the bare product: numpy multiplies the same vectors in blocks of 1,024
-rows and keeps nothing. Answers are compared with an independent computation in the first turn.
+Jobs take turns, and the least time of each counts: other work on the machine only adds. Ratios are to another
+job of the run, most often to the bare product: numpy multiplies the same vectors in blocks of 1,024 rows and
+keeps nothing. Answers are compared with an independent computation in the first turn.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from threadpoolctl import threadpool_limits
 
 PRODUCT = "bare product"
 BLOCK = 1024  # rows
-TURNS = 5
 
 
 @dataclass(frozen=True)
 class Job:
-    """Something to time; `base` names the job that its ratio is to, `check` asserts that its answer is right."""
+    """Something to time; its ratio is to the job `base`, and `check` asserts that its answer is right."""
 
     name: str
     run: Callable[[], Any]
@@ -47,43 +46,45 @@ def product(*sides: tuple[np.ndarray, np.ndarray]) -> Job:
     return Job(PRODUCT, multiply, base=None)
 
 
-def measure(title: str, jobs: Sequence[Job], turns: int = TURNS) -> dict[str, float]:
-    """Time the jobs, check their answers, and print them as a table; return the least seconds of each."""
+def measure(
+    title: str, jobs: Sequence[Job], turns: int = 5, clock: Callable[[], float] = time.process_time
+) -> None:
+    """Time the jobs, check their answers, and print a table of the least seconds."""
     seconds: dict[str, list[float]] = {job.name: [] for job in jobs}
     with threadpool_limits(limits=1):
         for turn in range(turns):
             for job in jobs:
-                begun = time.process_time()
+                begun = clock()
                 answer = job.run()
-                seconds[job.name].append(time.process_time() - begun)
+                seconds[job.name].append(clock() - begun)
                 if turn == 0 and job.check is not None:
                     job.check(answer)
     least = {name: min(times) for name, times in seconds.items()}
+    ratios = [least[job.name] / least[job.base] if job.base else None for job in jobs]
+    rows = [[job.name, least[job.name], ratio, job.goal] for job, ratio in zip(jobs, ratios, strict=True)]
+    report(
+        f"{title}; {turns} turns, load {os.getloadavg()[0]:.1f}", ["job", "seconds", "ratio", "goal"], rows
+    )
+
+
+def report(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print rows as a table; as JSON where the command line says --json."""
     if "--json" in sys.argv:
-        rows = [
-            {"job": job.name, "seconds": least[job.name], "ratio": ratio(job, least), "goal": job.goal} for job in jobs
-        ]
-        print(json.dumps({"title": title, "turns": turns, "load": os.getloadavg()[0], "jobs": rows}))
+        print(json.dumps({"title": title, "rows": [dict(zip(heads, row, strict=True)) for row in rows]}))
     else:
-        lines = [[job.name, f"{least[job.name]:.3f}", *numbers(ratio(job, least), job.goal)] for job in jobs]
-        table(f"{title} ({turns} turns)", [["job", "seconds", "ratio", "goal"], *lines])
-    return least
+        table(title, [heads, *([written(value) for value in row] for row in rows)])
 
 
-def ratio(job: Job, least: dict[str, float]) -> float | None:
-    """Divide the time of a job by that of its base."""
-    return None if job.base is None else least[job.name] / least[job.base]
-
-
-def numbers(*values: float | None) -> list[str]:
-    """Write numbers with two decimals, and "" where there is none."""
-    return ["" if value is None else f"{value:.2f}" for value in values]
+def written(value: str | float | None) -> str:
+    """Write a number with three digits, a whole one with all; "" for none."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 
 
 def table(title: str, rows: Sequence[Sequence[str]]) -> None:
-    """Print rows below each other, the first of them the head; the first column to the left, others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    """Print rows below each other, the first of them the head, in aligned columns."""
+    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
     print(f"\n{title}\n")
-    for first, *others in rows:
-        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        print("   ".join((first.ljust(widths[0]), *cells)).rstrip())
+    for name, *cells in rows:
+        print("   ".join((name.ljust(first), *map(str.rjust, cells, others))).rstrip())

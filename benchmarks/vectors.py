@@ -29,6 +29,19 @@ class Given:
         return self.vectors[items.index]
 
 
+class Roles:
+    """An encoder that has the vectors of both roles."""
+
+    identity = "given"
+
+    def __init__(self, vectors: tuple[np.ndarray, np.ndarray]) -> None:
+        self.vectors = dict(zip(("query", "candidate"), vectors, strict=True))
+
+    def encode(self, batch) -> np.ndarray:
+        """Return the vectors of a role."""
+        return self.vectors[batch.role]
+
+
 def spectrum(rng: np.random.Generator, n: int, d: int, shift: float = 0.0, decay: float = 1.0) -> np.ndarray:
     """Return float32 [n, d] whose variances shrink like 1/i^decay, as those of real encoders do.
 
