@@ -46,7 +46,7 @@ def main(device: str = "cuda", *sizes: int) -> None:
         similarity = Cosine(*map(UnitVectors, vectors))
         bare = Job(PRODUCT, partial(multiply, *vectors, device), None)
         run = partial(answers, similarity, partial(ranks_and_nearest, similarity), ranker)
-        jobs = [bare, Job("counts and nearest", run, check=partial(check, *vectors))]
+        jobs = [bare, Job("counts, nearest", run, check=partial(check, *vectors))]
         measure(f"{n:,} × {n:,}, {DIM} dimensions, {device}", jobs, 3, time.perf_counter)
 
 

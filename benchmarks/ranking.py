@@ -24,8 +24,10 @@ GOALS = {  # by dimensions: with few of them, looking at scores costs as much as
 }
 CHECKED = 100  # queries compared with float64 scores
 
+Asking = Callable[[], list[Watcher]]
 
-def watchers(similarity: Cosine) -> dict[str, Callable[[], list[Watcher]]]:
+
+def watchers(similarity: Cosine) -> dict[str, Asking]:
     """Name the questions of the passes that are timed."""
     shape, match = similarity.shape, np.arange(similarity.shape[0])
     ranks = partial(Counts.of, similarity, match, match)

@@ -1,4 +1,4 @@
-"""A pass by Ray on all cores of this machine against one thread; the clock on the wall, both compared with float64 scores.
+"""A pass by Ray on all cores of this machine against one thread, by the clock on the wall.
 
 `python -m benchmarks.ray_cores 80000` takes another number of queries and candidates.
 """
