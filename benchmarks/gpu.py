@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.ranking import answers, check
+from benchmarks.ranking import WAY_BACK, answers, check, watchers
 from benchmarks.timed import BLOCK, PRODUCT, Job, measure
 from benchmarks.vectors import sides
 from xlingual.errors import XlingualError
-from xlingual.ranking import Cosine, Counts, Top, Torch, UnitVectors, Watcher
+from xlingual.ranking import Cosine, Torch, UnitVectors
 
 SIZES, DIM = (8_000, 100_000, 1_000_000), 768
 
@@ -29,12 +29,6 @@ def multiply(queries: np.ndarray, candidates: np.ndarray, device: str) -> None:
     float(product[0, 0])  # waits for the products
 
 
-def ranks_and_nearest(similarity: Cosine) -> list[Watcher]:
-    """Ask for the rank of each query's counterpart, and for the nearest candidates."""
-    match = np.arange(similarity.shape[0])
-    return [Counts.of(similarity, match, match), Top(1, similarity.shape)]
-
-
 def main(device: str = "cuda", *sizes: int) -> None:
     """Print the seconds and ratios of each size; where there is no such device, end with status 1."""
     try:
@@ -44,9 +38,9 @@ def main(device: str = "cuda", *sizes: int) -> None:
     for n in sizes or SIZES:
         vectors = sides(n, DIM)
         similarity = Cosine(*map(UnitVectors, vectors))
-        bare = Job(PRODUCT, partial(multiply, *vectors, device), None)
-        run = partial(answers, similarity, partial(ranks_and_nearest, similarity), ranker)
-        jobs = [bare, Job("counts, nearest", run, check=partial(check, *vectors))]
+        run = partial(answers, similarity, watchers(similarity)[WAY_BACK], ranker)
+        jobs = [Job(PRODUCT, partial(multiply, *vectors, device), None)]
+        jobs.append(Job(WAY_BACK, run, check=partial(check, *vectors)))
         measure(f"{n:,} × {n:,}, {DIM} dimensions, {device}", jobs, 3, time.perf_counter)
 
 

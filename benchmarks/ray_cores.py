@@ -10,8 +10,7 @@ import sys
 import time
 from functools import partial
 
-from benchmarks.gpu import ranks_and_nearest
-from benchmarks.ranking import answers, check
+from benchmarks.ranking import WAY_BACK, answers, check, watchers
 from benchmarks.timed import Job, measure
 from benchmarks.vectors import sides
 from xlingual.ranking import CPU, Cosine, UnitVectors
@@ -22,8 +21,8 @@ def main(n: int = 40_000, d: int = 256) -> None:
     """Print seconds and ratio; Ray starts before."""
     vectors, ray = sides(n, d), Ray()
     similarity, few = (Cosine(*map(UnitVectors, each)) for each in (vectors, sides(500, d)))
-    answers(few, partial(ranks_and_nearest, few), ray)
-    ask, right = partial(ranks_and_nearest, similarity), partial(check, *vectors)
+    answers(few, watchers(few)[WAY_BACK], ray)
+    ask, right = watchers(similarity)[WAY_BACK], partial(check, *vectors)
     jobs = [Job("one thread", partial(answers, similarity, ask, CPU), None, check=right)]
     jobs.append(Job("Ray", partial(answers, similarity, ask, ray), "one thread", check=right))
     measure(f"{n:,} × {n:,}, {d} dimensions, {os.cpu_count()} cores", jobs, 2, time.perf_counter)

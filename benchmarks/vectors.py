@@ -69,6 +69,10 @@ def sides(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 def keys_of(queries: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """Return the cosines of all pairs in float64, rounded to 9 decimals, as whole numbers [n, m]."""
-    wide = [side.astype(np.float64) for side in (queries, candidates)]
-    left, right = (v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-300) for v in wide)
-    return np.rint(left @ right.T * 1e9)
+    keys = np.empty((len(queries), len(candidates)))
+    for start in range(0, len(candidates), 10_000):
+        part = slice(start, start + 10_000)
+        wide = [side.astype(np.float64) for side in (queries, candidates[part])]
+        left, right = (v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-300) for v in wide)
+        keys[:, part] = np.rint(left @ right.T * 1e9)
+    return keys
