@@ -50,8 +50,8 @@ TOKENS = {"_QUERY_TOKENS": 4, "_CANDIDATE_TOKENS": 6}
 SETTINGS = {  # of how much is done at a time: none changes an answer
     "usual": {},
     "small": {"tile_bytes": 400, "BLOCK": 7, "_ROOM": 0, "_PIECE": 40, **PIECES, **TOKENS},
-    "smallest": {"tile_bytes": 60, "BLOCK": 5, "_ROOM": -(1 << 20), "_PIECE": 1, "_EXACT": 0},
-    "wide": {"tile_bytes": 1600, "BLOCK": 3, "_FEW": 1, "CACHE_BYTES": 0},
+    "smallest": {"tile_bytes": 60, "BLOCK": 5, "_ROOM": -(1 << 20), "_PIECE": 1, "_EXACT": 0, "_MANY": 1},
+    "wide": {"tile_bytes": 1600, "BLOCK": 3, "_FEW": 1, "_MANY": 2, "CACHE_BYTES": 0},
     "never dense": {"tile_bytes": 1000, "BLOCK": 16, "DENSE": 0, "_FEW": 2, **PIECES, **TOKENS},
 }
 NAMES = ("counts", "top", "passes", "tiles", "similarity", "sparse", "tokens", "vectors")

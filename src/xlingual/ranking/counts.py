@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ragged import spans
+from xlingual.ragged import groups, spans
 from xlingual.ranking.similarity import UNIT, Similarity
 from xlingual.ranking.tiles import Array, Device, Tile, reaching
 from xlingual.records import digest
 
 _PIECE = 1 << 19  # speed: scores compared at a time
+_MANY = 8  # speed: pairs of a query and group from which on its scores are sorted
 _FEW = 64  # speed: single scores are looked up where there is at most one in so many
 _EXACT = 1 << 24  # float32 sums of whole numbers below are exact
 
@@ -128,19 +129,68 @@ class CountsPart:
         low, high = np.searchsorted(self.pairs.query, (tile.rows.start, tile.rows.stop)).tolist()
         if low == high:
             return
-        if tile.is_decided:
-            self._compare_keys(tile, np.arange(low, high))
-            return
         if self._limits is None:
             self._limits = self.pairs.limits(tile.band)
         pairs = np.arange(low, high)
-        if self._is_near:
+        if self._is_near and not tile.is_decided:
             row = self.pairs.query[pairs] - tile.rows.start
             pairs = pairs[tile.device.host(tile.peaks)[row] >= self._limits[0][pairs]]
             self._is_near = self._look_up(tile, pairs)
-        if not self._is_near:
-            for piece in _pieces(pairs, tile):
+        if not self._is_near or tile.is_decided:
+            self._compare_all(tile, pairs)
+
+    def _compare_all(self, tile: Tile, pairs: Ints) -> None:
+        """Count by comparing pairs with all scores of their rows; rows with many pairs are sorted."""
+        first, size = groups(self.pairs.query[pairs])
+        if self.within is None and len(pairs) > _MANY * self.sums.shape[2] * len(first):
+            for start, count in zip(first.tolist(), size.tolist(), strict=True):
+                self._count_sorted(tile, pairs[start : start + count])
+            return
+        for piece in _pieces(pairs, tile):
+            if tile.is_decided:
+                self._compare_keys(tile, piece)
+            else:
                 self._compare(tile, piece)
+
+    def _count_sorted(self, tile: Tile, pairs: Ints) -> None:
+        """Count for all pairs of one query, whose scores are sorted once.
+
+        Pairs with others within the band are decided: together by the keys of the tile, where these are many.
+        """
+        row = int(self.pairs.query[pairs[0]]) - tile.rows.start
+        if tile.is_decided:
+            keys = self.pairs.key[pairs]
+            above, tied = self._masses_sorted(tile, tile.keys[row], keys, keys)[:2]
+            self.sums[:, pairs] += np.stack((above, tied))
+            return
+        assert self._limits is not None
+        lower, upper = (limit[pairs] for limit in self._limits)
+        above, _, n_near = self._masses_sorted(tile, tile.device.host(tile.scores[row]), lower, upper)
+        candidate = self.pairs.candidate[pairs]
+        is_here = (candidate >= tile.columns.start) & (candidate < tile.columns.stop)
+        is_open = n_near > is_here
+        if tile.is_dense(int((n_near - is_here).sum()) * tile.shape[0]):
+            assert len(tile.keys)  # all pairs are decided from here on
+            self._count_sorted(tile, pairs)
+            return
+        self.sums[0, pairs[~is_open]] += above[~is_open]
+        clear = pairs[~is_open & is_here]
+        self._add(1, clear, self.pairs.candidate[clear])
+        if is_open.any():
+            self._compare(tile, pairs[is_open])
+
+    def _masses_sorted(
+        self, tile: Tile, scores: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> tuple[Ints, Ints, Ints]:
+        """Sum by group what is above `upper` and what is from `lower` to `upper`, and count the latter."""
+        order = np.argsort(scores)
+        low = np.searchsorted(scores, lower, "left", sorter=order)
+        high = np.searchsorted(scores, upper, "right", sorter=order)
+        if self.members is None:
+            return (len(scores) - high)[:, None], (high - low)[:, None], high - low
+        total = np.zeros((len(scores) + 1, self.members.shape[1]), np.int64)
+        np.cumsum(self.members[order + tile.columns.start], axis=0, out=total[1:], dtype=np.int64)
+        return total[-1] - total[high], total[high] - total[low], high - low
 
     def _look_up(self, tile: Tile, pairs: Ints) -> bool:
         """Count by single scores that reach their row's lowest pair; False where these are many."""
@@ -154,9 +204,10 @@ class CountsPart:
             return False
         line_row, column, score = lines
         first = np.searchsorted(row, np.arange(tile.shape[0] + 1))
-        line, place = spans(first[line_row], np.diff(first)[line_row])
-        if len(line) > most:
+        n_pairs = np.diff(first)[line_row]
+        if n_pairs.sum() > most:
             return False
+        line, place = spans(first[line_row], n_pairs)
         pair, column, score = pairs[place], column[line], score[line]
         higher, near = score > upper[pair], (score <= upper[pair]) & (score >= lower[pair])
         self._add(0, pair[higher], column[higher] + tile.columns.start)
@@ -172,10 +223,10 @@ class CountsPart:
         lower, upper = (device.put(limit[pairs])[:, None] for limit in self._limits)
         higher, near = scores > upper, scores >= lower
         near ^= higher
-        i, j = device.places(near)
-        if tile.is_dense(len(i) - len(pairs)):
+        if tile.is_dense(int(device.count(near).sum()) - len(pairs)):
             self._compare_keys(tile, pairs)
             return
+        i, j = device.places(near)
         self.sums[0, pairs] += self._masses(device, higher, tile.columns, pairs)
         self._decide(tile, pairs[i], j + tile.columns.start)
 
@@ -230,7 +281,7 @@ def _pieces(pairs: Ints, tile: Tile) -> list[Ints]:
 def _members(groups: np.ndarray | None, weights: Ints | None) -> np.ndarray | None:
     """Arrange how often each group holds each candidate, [m, G]; None where all count once in one group."""
     if groups is None:
-        if weights is None:
+        if weights is None or (weights == 1).all():
             return None
         groups = np.ones((len(weights), 1), bool)
     elif groups.ndim == 1:

@@ -116,6 +116,8 @@ class TopPart:
         self.top, self.first, self.n = top, owners.start, owners.stop - owners.start
         self.floor = floor
         self._best: Any = None  # the k best scores of each owner, float32 [n, k]
+        # the key at which each owner's ties were sampled, and the largest hash that is listed
+        self._sampled = np.full(self.n, -np.inf), np.zeros(self.n, np.uint64)
         self._tables: list[np.ndarray] = []  # of LINE
         self._n_lines, self._limit = 0, 4 * self.n * top.k + _ROOM  # speed
         self._slack, self._pair_keys = 0, _no_pairs
@@ -199,8 +201,14 @@ class TopPart:
         crowded = np.flatnonzero(tied.sum(axis=1) > cap)
         by_hash = np.argsort(hash_of(columns, self.top.seed))
         ordered = tied[crowded][:, by_hash]
+        rank = np.cumsum(ordered, axis=1, dtype=np.int32)
+        # of the level that a tile before sampled, those of larger hashes are out
+        places, hashes = owners[crowded], hash_of(columns, self.top.seed)[by_hash]
+        last = np.where(self._sampled[0][places] == kth[crowded], self._sampled[1][places], hashes[-1])
         sample = np.zeros_like(ordered)
-        sample[:, by_hash] = ordered & (np.cumsum(ordered, axis=1, dtype=np.int32) <= cap)
+        sample[:, by_hash] = ordered & (rank <= cap) & (hashes <= last[:, None])
+        self._sampled[0][places] = kth[crowded]
+        self._sampled[1][places] = np.minimum(last, hashes[np.argmax(rank == cap, axis=1)])
         mass = self._weights(columns)
         others = (tied[crowded] & ~sample) @ mass
         listed[crowded] &= sample | ~tied[crowded]
