@@ -213,7 +213,7 @@ def test_a_question_is_identified_by_all_of_its_parts():
     watchers = [
         *(
             Counts(*pairs, key, **more)
-            for more in ({}, {"weights": ones}, {"groups": key}, {"columns": True})
+            for more in ({}, {"weights": 2 * ones}, {"groups": key}, {"columns": True})
         ),
         *(Counts(*pairs, key, groups=np.eye(3) > 0, within=within) for within in (key, key[::-1])),
         *(
