@@ -116,7 +116,6 @@ class CountsPart:
         self.members, self.columns = counts.members, counts.columns
         self.sums = np.zeros((2, part.stop - part.start, counts._sums.shape[2]), np.int64)
         self._limits: tuple[np.ndarray, np.ndarray] | None = None
-        self._is_near = True  # whether few scores reach the pairs
         self._moved: dict[str, Array] = {}  # members by device
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -132,15 +131,6 @@ class CountsPart:
         if self._limits is None:
             self._limits = self.pairs.limits(tile.band)
         pairs = np.arange(low, high)
-        if self._is_near and not tile.is_decided:
-            row = self.pairs.query[pairs] - tile.rows.start
-            pairs = pairs[tile.device.host(tile.peaks)[row] >= self._limits[0][pairs]]
-            self._is_near = self._look_up(tile, pairs)
-        if not self._is_near or tile.is_decided:
-            self._compare_all(tile, pairs)
-
-    def _compare_all(self, tile: Tile, pairs: Ints) -> None:
-        """Count by comparing pairs with all scores of their rows; rows with many pairs are sorted."""
         first, size = groups(self.pairs.query[pairs])
         if self.within is None and len(pairs) > _MANY * self.sums.shape[2] * len(first):
             for start, count in zip(first.tolist(), size.tolist(), strict=True):
@@ -150,7 +140,7 @@ class CountsPart:
             if tile.is_decided:
                 self._compare_keys(tile, piece)
             else:
-                self._compare(tile, piece)
+                self._compare(tile, self._look_up(tile, piece))
 
     def _count_sorted(self, tile: Tile, pairs: Ints) -> None:
         """Count for all pairs of one query, whose scores are sorted once.
@@ -192,30 +182,29 @@ class CountsPart:
         np.cumsum(self.members[order + tile.columns.start], axis=0, out=total[1:], dtype=np.int64)
         return total[-1] - total[high], total[high] - total[low], high - low
 
-    def _look_up(self, tile: Tile, pairs: Ints) -> bool:
-        """Count by single scores that reach their row's lowest pair; False where these are many."""
+    def _look_up(self, tile: Tile, pairs: Ints) -> Ints:
+        """Count by single scores for pairs that few scores of their row reach; give the other pairs."""
         assert self._limits is not None
-        lower, upper = self._limits
+        device, (lower, upper), maxima = tile.device, self._limits, tile.chunks[1]
         row = self.pairs.query[pairs] - tile.rows.start
+        n_reaching = device.count(maxima[device.put(row)] >= device.put(lower[pairs])[:, None])
+        few = n_reaching * _FEW <= tile.shape[1]
+        near = np.flatnonzero(few & (n_reaching > 0))
         lowest = np.full(tile.shape[0], np.inf, np.float32)
-        np.minimum.at(lowest, row, lower[pairs])
-        most = len(pairs) * tile.shape[1] // _FEW
-        if (lines := reaching(tile.chunks, lowest, tile.shape[1], tile.device, most)) is None:
-            return False
-        line_row, column, score = lines
-        first = np.searchsorted(row, np.arange(tile.shape[0] + 1))
-        n_pairs = np.diff(first)[line_row]
-        if n_pairs.sum() > most:
-            return False
-        line, place = spans(first[line_row], n_pairs)
-        pair, column, score = pairs[place], column[line], score[line]
-        higher, near = score > upper[pair], (score <= upper[pair]) & (score >= lower[pair])
-        self._add(0, pair[higher], column[higher] + tile.columns.start)
-        self._decide(tile, pair[near], column[near] + tile.columns.start)
-        return True
+        np.minimum.at(lowest, row[near], lower[pairs[near]])
+        line_row, column, score = reaching(tile.chunks, lowest, tile.shape[1], device)
+        first = np.searchsorted(row[near], np.arange(tile.shape[0] + 1))
+        line, place = spans(first[line_row], np.diff(first)[line_row])
+        pair, column, score = pairs[near[place]], column[line] + tile.columns.start, score[line]
+        is_above, is_near = score > upper[pair], (score <= upper[pair]) & (score >= lower[pair])
+        self._add(0, pair[is_above], column[is_above])
+        self._decide(tile, pair[is_near], column[is_near])
+        return pairs[~few]
 
     def _compare(self, tile: Tile, pairs: Ints) -> None:
         """Count by comparing some pairs with all scores of their rows."""
+        if not len(pairs):
+            return
         assert self._limits is not None
         device, row = tile.device, self.pairs.query[pairs] - tile.rows.start
         in_order = bool((np.diff(row) == 1).all())  # then nothing is copied

@@ -179,16 +179,11 @@ def _filled(scores: Array, axis: int, xp: Any) -> Array:  # noqa: ANN401  (a mod
 
 
 def reaching(
-    chunks: tuple[Array, Array], floor: np.ndarray, n_columns: int, device: Device, most: int
-) -> tuple[Ints, Ints, np.ndarray] | None:
-    """Find the scores that reach the floor of their row [a], as parallel arrays (row, column, score).
-
-    None where over `most` chunks have such a score.
-    """
+    chunks: tuple[Array, Array], floor: np.ndarray, n_columns: int, device: Device
+) -> tuple[Ints, Ints, np.ndarray]:
+    """Find the scores that reach the floor of their row [a], as parallel arrays (row, column, score)."""
     (values, maxima), limit = chunks, device.put(floor)[:, None]
     row, chunk = device.places(maxima >= limit)
-    if len(row) > most:
-        return None
     values = values[device.put(row), :, device.put(chunk)]
     mask = values >= limit[device.put(row)]
     hit, place = device.places(mask)

@@ -11,7 +11,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.ragged import groups
 from xlingual.ranking.similarity import UNIT, Similarity
-from xlingual.ranking.tiles import CHUNK, Array, Tile, chunks_of, reaching
+from xlingual.ranking.tiles import Array, Tile, chunks_of, reaching
 from xlingual.records import digest
 
 # lines of lists that are not finished; a key is exact, or within half a band of it
@@ -155,13 +155,9 @@ class TopPart:
         if self.top.k == 1:
             peaks = tile.peaks if scores is tile.scores else device.xp.amax(chunks[1], 1)
             self._raise(tile, owners, device.host(peaks)[:, None])
-        elif (unknown := np.flatnonzero(np.isneginf(self.floor[owners]))).size:
-            gate = chunks[1] if 2 * self.top.k < chunks[1].shape[1] else scores
-            gate = gate if len(unknown) == len(owners) else gate[device.put(unknown)]
-            self.floor[owners[unknown]] = _floors(
-                device.host(device.kth_largest(gate, self.top.k)), tile.band
-            )
-        row, column, score = self._lines_of(tile, scores, chunks, self.floor[owners])
+        else:
+            self._raise_low(tile, owners, scores, chunks[1])
+        row, column, score = reaching(chunks, self.floor[owners], scores.shape[1], device)
         if tile.is_dense(len(row) - 2 * self.top.k * len(owners)):
             return False
         if self.top.k > 1:
@@ -169,6 +165,17 @@ class TopPart:
         key = np.rint(score.astype(np.float64) / UNIT).astype(np.int64)
         self._collect(owners[row], columns[column], key, exact=False)
         return True
+
+    def _raise_low(self, tile: Tile, owners: Ints, scores: Array, maxima: Array) -> None:
+        """Raise floors that more than k chunks reach: none was known, or these candidates are much better."""
+        device, k = tile.device, self.top.k
+        n_reaching = device.count(maxima >= device.put(self.floor[owners])[:, None])
+        low = np.flatnonzero((n_reaching > k) | np.isneginf(self.floor[owners]))
+        if len(low):
+            gate = maxima if 2 * k < maxima.shape[1] else scores
+            reached = device.kth_largest(gate if len(low) == len(owners) else gate[device.put(low)], k)
+            floors = _floors(device.host(reached), tile.band)
+            self.floor[owners[low]] = np.maximum(self.floor[owners[low]], floors)
 
     def _raise(self, tile: Tile, owners: Ints, scores: np.ndarray) -> None:
         """Raise the floors of owners by scores [owners, s] of different entries."""
@@ -178,17 +185,6 @@ class TopPart:
         best = np.concatenate((self._best[places], scores[rising]), axis=1)
         self._best[places] = best = np.partition(best, -k, axis=1)[:, -k:]
         self.floor[places] = np.maximum(self.floor[places], _floors(best[:, 0], tile.band))
-
-    def _lines_of(
-        self, tile: Tile, scores: Array, chunks: tuple[Array, Array], floor: np.ndarray
-    ) -> tuple[Ints, Ints, np.ndarray]:
-        """List the scores that reach the floors: (row, column, score), by row."""
-        device = tile.device
-        most = scores.shape[0] * scores.shape[1] // (4 * CHUNK)
-        if (lines := reaching(chunks, floor, scores.shape[1], device, most)) is not None:
-            return lines
-        row, column = device.places(scores >= device.put(floor)[:, None])
-        return row, column, device.host(scores[device.put(row), device.put(column)])
 
     def _see_keys(self, tile: Tile, rows: Ints, columns: Ints) -> None:
         """Collect by exact keys what is above the k-th best of a row, and a sample of what ties with it."""
