@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.ragged import groups, spans
 from xlingual.ranking.similarity import UNIT, Similarity
-from xlingual.ranking.tiles import Array, Device, Tile, reaching
+from xlingual.ranking.tiles import CHUNK, Array, Device, Tile, reaching
 from xlingual.records import digest
 
 _PIECE = 1 << 19  # speed: scores compared at a time
@@ -136,11 +136,11 @@ class CountsPart:
             for start, count in zip(first.tolist(), size.tolist(), strict=True):
                 self._count_sorted(tile, pairs[start : start + count])
             return
-        for piece in _pieces(pairs, tile):
-            if tile.is_decided:
-                self._compare_keys(tile, piece)
-            else:
-                self._compare(tile, self._look_up(tile, piece))
+        if not tile.is_decided:
+            pieces = _pieces(pairs, tile.shape[1] // CHUNK)
+            pairs = np.concatenate([self._look_up(tile, piece) for piece in pieces])
+        for piece in _pieces(pairs, tile.shape[1]):
+            self._compare(tile, piece)
 
     def _count_sorted(self, tile: Tile, pairs: Ints) -> None:
         """Count for all pairs of one query, whose scores are sorted once.
@@ -203,7 +203,8 @@ class CountsPart:
 
     def _compare(self, tile: Tile, pairs: Ints) -> None:
         """Count by comparing some pairs with all scores of their rows."""
-        if not len(pairs):
+        if tile.is_decided:
+            self._compare_keys(tile, pairs)
             return
         assert self._limits is not None
         device, row = tile.device, self.pairs.query[pairs] - tile.rows.start
@@ -222,7 +223,7 @@ class CountsPart:
     def _compare_keys(self, tile: Tile, pairs: Ints) -> None:
         """Count by comparing pairs with the exact keys of their rows."""
         host = Device()
-        for piece in _pieces(pairs, tile):
+        for piece in _pieces(pairs, tile.shape[1]):
             keys, key = tile.keys[self.pairs.query[piece] - tile.rows.start], self.pairs.key[piece][:, None]
             self.sums[0, piece] += self._masses(host, keys > key, tile.columns, piece)
             self.sums[1, piece] += self._masses(host, keys == key, tile.columns, piece)
@@ -261,9 +262,9 @@ class CountsPart:
         return sums
 
 
-def _pieces(pairs: Ints, tile: Tile) -> list[Ints]:
-    """Cut pairs into pieces, each of which is compared with a tile's columns at a time."""
-    step = max(1, _PIECE // tile.shape[1])
+def _pieces(pairs: Ints, width: int) -> list[Ints]:
+    """Cut pairs into pieces that are compared with so many numbers of their rows at a time."""
+    step = max(1, _PIECE // max(1, width))
     return [pairs[start : start + step] for start in range(0, len(pairs), step)]
 
 

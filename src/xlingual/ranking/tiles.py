@@ -15,6 +15,7 @@ import numpy as np
 from xlingual.arrays import Ints
 
 CHUNK = 8  # speed: scores of a row that share one maximum
+_SPARSE = 4  # speed: chunks are looked at one by one where they are fewer than one in so many
 DENSE = 32  # speed: one float64 product decides a tile with more than one open pair in so many
 TILE_BYTES = 1 << 23  # speed
 
@@ -184,6 +185,12 @@ def reaching(
     """Find the scores that reach the floor of their row [a], as parallel arrays (row, column, score)."""
     (values, maxima), limit = chunks, device.put(floor)[:, None]
     row, chunk = device.places(maxima >= limit)
+    if len(row) * _SPARSE * CHUNK > values.shape[0] * values.shape[1] * values.shape[2]:
+        scores = values.reshape(len(values), -1)  # the columns in order
+        row, column = device.places(scores >= limit)
+        inside = column < n_columns
+        row, column = row[inside], column[inside]
+        return row, column, device.host(scores[device.put(row), device.put(column)])
     values = values[device.put(row), :, device.put(chunk)]
     mask = values >= limit[device.put(row)]
     hit, place = device.places(mask)
