@@ -57,7 +57,8 @@ class Cpu:
 
     def map(self, similarity: Similarity, watchers: Sequence[Watcher], blocks: Sequence[slice]) -> Answers:
         """Yield blocks in order; at most threads + 1 of them are begun and not yet taken."""
-        begun, pool = deque[tuple[slice, Future[Arrays]]](), ThreadPoolExecutor(self.threads)
+        begun = deque[tuple[slice, Future[Arrays]]]()
+        pool = ThreadPoolExecutor(self.threads, initializer=one_library_thread)  # OpenMP counts by thread
         with one_library_thread():
             if self.threads == 1:  # in this thread, where Ctrl-C is heard at once
                 yield from ((rows, scan_block(similarity, watchers, rows, Device())) for rows in blocks)
