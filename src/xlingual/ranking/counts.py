@@ -16,6 +16,7 @@ from xlingual.records import digest
 _PIECE = 1 << 19  # speed: scores compared at a time
 _MANY = 8  # speed: pairs of a query and group from which on its scores are sorted
 _FEW = 64  # speed: single scores are looked up where there is at most one in so many
+_STEP = 8  # speed: of the chunks by which their number is estimated
 _EXACT = 1 << 24  # float32 sums of whole numbers below are exact
 
 
@@ -137,7 +138,7 @@ class CountsPart:
                 self._count_sorted(tile, pairs[start : start + count])
             return
         if not tile.is_decided:
-            pieces = _pieces(pairs, tile.shape[1] // CHUNK)
+            pieces = _pieces(pairs, tile.shape[1] // (CHUNK * _STEP))
             pairs = np.concatenate([self._look_up(tile, piece) for piece in pieces])
         for piece in _pieces(pairs, tile.shape[1]):
             self._compare(tile, piece)
@@ -185,11 +186,11 @@ class CountsPart:
     def _look_up(self, tile: Tile, pairs: Ints) -> Ints:
         """Count by single scores for pairs that few scores of their row reach; give the other pairs."""
         assert self._limits is not None
-        device, (lower, upper), maxima = tile.device, self._limits, tile.chunks[1]
+        device, (lower, upper), some = tile.device, self._limits, tile.chunks[1][:, ::_STEP]
         row = self.pairs.query[pairs] - tile.rows.start
-        n_reaching = device.count(maxima[device.put(row)] >= device.put(lower[pairs])[:, None])
-        few = n_reaching * _FEW <= tile.shape[1]
-        near = np.flatnonzero(few & (n_reaching > 0))
+        n_reaching = device.count(device.bits(some[device.put(row)] >= device.put(lower[pairs])[:, None]))
+        few = n_reaching * _FEW * _STEP <= tile.shape[1]
+        near = np.flatnonzero(few)
         lowest = np.full(tile.shape[0], np.inf, np.float32)
         np.minimum.at(lowest, row[near], lower[pairs[near]])
         line_row, column, score = reaching(tile.chunks, lowest, tile.shape[1], device)
@@ -213,11 +214,11 @@ class CountsPart:
         lower, upper = (device.put(limit[pairs])[:, None] for limit in self._limits)
         higher, near = scores > upper, scores >= lower
         near ^= higher
-        if tile.is_dense(int(device.count(near).sum()) - len(pairs)):
+        i, j = device.places(near)
+        if tile.is_dense(len(i) - len(pairs)):
             self._compare_keys(tile, pairs)
             return
-        i, j = device.places(near)
-        self.sums[0, pairs] += self._masses(device, higher, tile.columns, pairs)
+        self.sums[0, pairs] += self._masses(device, device.bits(higher), tile.columns, pairs)
         self._decide(tile, pairs[i], j + tile.columns.start)
 
     def _compare_keys(self, tile: Tile, pairs: Ints) -> None:
@@ -225,8 +226,8 @@ class CountsPart:
         host = Device()
         for piece in _pieces(pairs, tile.shape[1]):
             keys, key = tile.keys[self.pairs.query[piece] - tile.rows.start], self.pairs.key[piece][:, None]
-            self.sums[0, piece] += self._masses(host, keys > key, tile.columns, piece)
-            self.sums[1, piece] += self._masses(host, keys == key, tile.columns, piece)
+            for which, mask in ((0, keys > key), (1, keys == key)):
+                self.sums[which, piece] += self._masses(host, host.bits(mask), tile.columns, piece)
 
     def _decide(self, tile: Tile, pair: Ints, candidate: Ints) -> None:
         """Count single candidates within the band of pairs by their keys; a pair ties with itself."""
@@ -247,19 +248,32 @@ class CountsPart:
             mass = self.members[candidate, self.within[pair]]
             self.sums[which, :, 0] += np.bincount(pair, mass, self.sums.shape[1]).astype(np.int64)
 
-    def _masses(self, device: Device, mask: Array, columns: slice, pairs: Ints) -> Ints:
-        """Sum the candidates of a mask [p, b] by group, int64 [p, G]; of `within` alone, [p, 1]."""
+    def _masses(self, device: Device, bits: Array, columns: slice, pairs: Ints) -> Ints:
+        """Sum the candidates of packed bits [p, b] by group, int64 [p, G]; of `within` alone, [p, 1]."""
         if self.members is None:
-            return device.count(mask)[:, None]
-        if device.name not in self._moved:
-            self._moved[device.name] = device.put(self.members)
-        members = self._moved[device.name][columns]
-        if self.within is None:
-            masses = device.host(device.floats(mask, members) @ members)
-        else:
-            masses = (device.host(mask) * self.members[columns, self.within[pairs]].T).sum(1)[:, None]
-        sums: Ints = np.rint(masses).astype(np.int64)
+            return device.count(bits)[:, None]
+        if not device.is_numpy and self.within is None:
+            if device.name not in self._moved:
+                exact = np.float32 if self.members.sum(0).max(initial=0) < _EXACT else np.float64
+                self._moved[device.name] = device.put(self.members.astype(exact))
+            members = self._moved[device.name][columns]
+            masses: Ints = device.host(bits.to(members.dtype) @ members).astype(np.int64)
+            return masses
+        host = Device()
+        bits = bits if device.is_numpy else host.bits(device.host(bits))
+        sums = np.zeros((len(pairs), self.sums.shape[2]), np.int64)
+        for power, planes in self._planes(columns):
+            for group in range(sums.shape[1]):
+                held = planes[group] if self.within is None else planes[self.within[pairs]]
+                sums[:, group] += host.count(bits & held) << power
         return sums
+
+    def _planes(self, columns: slice) -> list[tuple[int, np.ndarray]]:
+        """Pack the bits of how often each group holds some candidates: (power of two, words [G, w])."""
+        assert self.members is not None
+        members = self.members[columns].T
+        powers = range(int(members.max(initial=0)).bit_length())
+        return [(power, Device().bits(members >> power & 1)) for power in powers]
 
 
 def _pieces(pairs: Ints, width: int) -> list[Ints]:
@@ -276,7 +290,7 @@ def _members(groups: np.ndarray | None, weights: Ints | None) -> np.ndarray | No
         groups = np.ones((len(weights), 1), bool)
     elif groups.ndim == 1:
         groups = groups[:, None] == np.arange(int(groups.max(initial=0)) + 1)
-    members: np.ndarray = groups.astype(np.float64)
+    members: Ints = groups.astype(np.int64)
     if weights is not None:
         members *= weights[:, None]
-    return members.astype(np.float32) if members.sum(0).max(initial=0) < _EXACT else members
+    return members.astype(np.min_scalar_type(int(members.max(initial=0))))

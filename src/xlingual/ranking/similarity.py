@@ -8,7 +8,7 @@ on its pair only, so tiles, threads and devices never change a number.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from tempfile import TemporaryFile
 from threading import Lock
@@ -139,21 +139,12 @@ class Cosine(Sides[UnitVectors]):
         return screen
 
     def keys(self, queries: Ints, candidates: Ints) -> Ints:
-        """Compute the exact keys of pairs, int64 [p].
-
-        Pairs whose queries share their candidates, as translations of a question share its answers, are
-        computed by products of 64 queries; other pairs one by one.
-        """
+        """Compute the exact keys of pairs, int64 [p]: by products where queries share their candidates."""
         self.count(decided=len(queries))
         if len(queries) < _QUERIES:
             return self._pair_keys(queries, candidates)
-        keys = np.empty(len(queries), np.int64)
-        order = _by_shared_candidates(queries, candidates)
-        starts = np.flatnonzero(np.append(True, np.diff(queries[order]) != 0))
-        singles: list[Ints] = [order[:0]]
-        for pairs in np.split(order, starts[_QUERIES::_QUERIES]):
-            rows, row = np.unique(queries[pairs], return_inverse=True)
-            columns, column = np.unique(candidates[pairs], return_inverse=True)
+        keys, singles = np.empty(len(queries), np.int64), [np.zeros(0, np.int64)]
+        for pairs, rows, row, columns, column in by_queries(queries, candidates, _QUERIES):
             if len(pairs) < _QUERIES or len(rows) * len(columns) > _SPARE * len(pairs):
                 singles.append(pairs)
             else:
@@ -308,11 +299,20 @@ def _room(shape: tuple[int, int]) -> Ints:
     return np.memmap(TemporaryFile(), dtype=np.int64, shape=shape)
 
 
-def _by_shared_candidates(queries: Ints, candidates: Ints) -> Ints:
-    """Order pairs by query, and queries that begin with the same candidate next to each other."""
+def by_queries(queries: Ints, candidates: Ints, most: int) -> Iterator[tuple[Ints, Ints, Ints, Ints, Ints]]:
+    """Cut pairs into those of at most so many queries: (pairs, rows, row, columns, column).
+
+    `rows[row]` are the queries of the pairs, `columns[column]` their candidates. Queries that begin with the
+    same candidate are next to each other, as translations of a question share its answers.
+    """
     first = np.full(int(queries.max(initial=-1)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, queries, candidates)
-    return np.lexsort((queries, first[queries]))
+    order = np.lexsort((queries, first[queries]))
+    starts = np.flatnonzero(np.diff(queries[order], prepend=-1))
+    for pairs in np.split(order, starts[most::most]) if len(order) else []:
+        rows, row = np.unique(queries[pairs], return_inverse=True)
+        columns, column = np.unique(candidates[pairs], return_inverse=True)
+        yield pairs, rows, row, columns, column
 
 
 def as_scores(keys: Ints) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.forms import COSINE
-from xlingual.ranking.similarity import DECIMALS, ROUNDING, UNIT, Panel, Sides
+from xlingual.ranking.similarity import DECIMALS, ROUNDING, UNIT, Panel, Sides, by_queries
 from xlingual.ranking.tiles import Array, Device
 from xlingual.ranking.vectors import ChosenRows
 from xlingual.records import digest
@@ -98,11 +98,7 @@ class SparseScores(Sides[SparseRows]):
         """Compute the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
         self.count(decided=len(queries))
         keys = np.empty(len(queries), dtype=np.int64)
-        order = np.argsort(queries, kind="stable")
-        starts = np.flatnonzero(np.append(True, np.diff(queries[order]) != 0)) if len(order) else order
-        for pairs in np.split(order, starts[_QUERIES::_QUERIES]):
-            rows, row = np.unique(queries[pairs], return_inverse=True)
-            columns, column = np.unique(candidates[pairs], return_inverse=True)
+        for pairs, rows, row, columns, column in by_queries(queries, candidates, _QUERIES):
             for start in range(0, len(columns), _WIDE):
                 here = np.flatnonzero((column >= start) & (column < start + _WIDE))
                 block = self._key_block(rows, columns[start : start + _WIDE])

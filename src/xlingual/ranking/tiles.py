@@ -51,26 +51,26 @@ class Device:
         moved: np.ndarray = array if self.is_numpy else array.cpu().numpy()
         return moved
 
+    def bits(self, mask: Array) -> Array:
+        """Pack a mask [a, b] into words of 64 bits, uint64 [a, w]; a mask of torch stays as it is."""
+        if not self.is_numpy:
+            return mask
+        packed = np.packbits(np.ascontiguousarray(mask), axis=1, bitorder="little")
+        missing = -packed.shape[1] % 8
+        return (np.pad(packed, ((0, 0), (0, missing))) if missing else packed).view("<u8")
+
     def places(self, mask: Array) -> tuple[Ints, Ints]:
         """List the true places of a mask [a, b]; numpy's two-dimensional search is slower."""
         flat = np.flatnonzero(mask) if self.is_numpy else self.host(self.xp.where(mask.reshape(-1))[0])
         rows, columns = np.divmod(flat, mask.shape[1])
         return rows, columns
 
-    def floats(self, mask: Array, like: Array) -> Array:
-        """Turn a mask into zeros and ones of the type of another array."""
-        return mask.astype(like.dtype) if self.is_numpy else mask.to(like.dtype)
-
-    def count(self, mask: Array) -> Ints:
-        """Count the true places of each row of a mask, int64 [a]."""
-        if not self.is_numpy:
-            sums: Ints = self.host(mask.sum(1))
-            return sums
-        words = mask.shape[1] // 8 * 8  # eight at a time
-        mask = np.ascontiguousarray(mask)
-        by_word: Ints = np.bitwise_count(mask[:, :words].view(np.uint64)).sum(axis=1, dtype=np.int64)
-        by_word += mask[:, words:].sum(axis=1, dtype=np.int64)
-        return by_word
+    def count(self, bits: Array) -> Ints:
+        """Count the true places of each row of packed bits, int64 [a]."""
+        counts: Ints = (
+            np.bitwise_count(bits).sum(axis=1, dtype=np.int64) if self.is_numpy else self.host(bits.sum(1))
+        )
+        return counts
 
     def kth_largest(self, scores: Array, k: int) -> Array:
         """Select the k-th largest score of each row [a]; −inf where a row has fewer."""

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, Vectors, distinct_values
+from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.forms import MEAN_MAXSIM
-from xlingual.ranking.similarity import ROUNDING, UNIT, Panel, Sides
+from xlingual.ranking.similarity import ROUNDING, UNIT, Panel, Sides, by_queries
 from xlingual.ranking.sparse import check_sizes
 from xlingual.ranking.tiles import Array, Device
 from xlingual.ranking.vectors import ChosenRows
@@ -137,10 +137,8 @@ class MaxSim(Sides[TokenRows]):
         """Compute the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
         self.count(decided=len(queries))
         keys = np.empty(len(queries), dtype=np.int64)
-        order = np.argsort(queries, kind="stable")
-        for pairs in np.split(order, np.flatnonzero(np.diff(queries[order])) + 1) if len(order) else []:
-            query, right = queries[pairs[:1]], distinct_values(candidates[pairs])
-            scores = self.block(query, right)[0, np.searchsorted(right, candidates[pairs])]
+        for pairs, query, _, right, column in by_queries(queries, candidates, 1):
+            scores = self.block(query, right)[0, column]
             keys[pairs] = self._settled(scores, int(query[0]), candidates[pairs])
         return keys
 

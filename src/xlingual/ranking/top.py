@@ -169,7 +169,7 @@ class TopPart:
     def _raise_low(self, tile: Tile, owners: Ints, scores: Array, maxima: Array) -> None:
         """Raise floors that more than k chunks reach: none was known, or these candidates are much better."""
         device, k = tile.device, self.top.k
-        n_reaching = device.count(maxima >= device.put(self.floor[owners])[:, None])
+        n_reaching = device.count(device.bits(maxima >= device.put(self.floor[owners])[:, None]))
         low = np.flatnonzero((n_reaching > k) | np.isneginf(self.floor[owners]))
         if len(low):
             gate = maxima if 2 * k < maxima.shape[1] else scores

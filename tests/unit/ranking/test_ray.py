@@ -14,13 +14,17 @@ from xlingual.ranking import Cosine, Counts, Cpu, UnitVectors, rank
 from xlingual.ranking.ray import Ray
 
 pytestmark = pytest.mark.slow
-pytest.importorskip("ray")
+ray = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_cluster_of_other_tests():
+    ray.shutdown()
 
 
 @pytest.fixture(scope="module")
 def cluster():
     """Give the address of a cluster of a head that computes nothing and of two machines."""
-    import ray
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
