@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any
 
 from xlingual.errors import InputError, MissingExtraError, XlingualError
@@ -31,6 +32,14 @@ def imported() -> Any:  # noqa: ANN401  (the module)
     except ImportError as error:
         raise MissingExtraError("--backend ray", "ray") from error
     return ray
+
+
+def why_not_here(sender: str) -> str:
+    """Say that this machine has another version than the sender of its work; "" where it has the same."""
+    receiver = version("xlingual")
+    if receiver == sender:
+        return ""
+    return f"a machine of the cluster has xlingual {receiver}, here is {sender}: install the same on all"
 
 
 def connect(address: str | None, cores: int | None = None) -> Any:  # noqa: ANN401  (the module ray)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from xlingual import encoders
+from xlingual.cluster import why_not_here
 from xlingual.encoders.decoding import BrokenImagesError
 from xlingual.errors import DataWarning, XlingualError
 from xlingual.forms import as_other
@@ -50,11 +51,8 @@ class Actor:
 
     def identity(self) -> str | ActorReply:
         """Return the identity of the copy, or why it cannot be made."""
-        if (receiver := version("xlingual")) != self.spec.version:
-            return ActorReply(
-                refused=f"a machine of the cluster has xlingual {receiver}, here is {self.spec.version}: "
-                "install the same on all"
-            )
+        if other := why_not_here(self.spec.version):
+            return ActorReply(refused=other)
         try:
             return self._made().identity
         except XlingualError as error:

@@ -69,9 +69,9 @@ def _cosines(similarity: Cosine, query: Ints, candidate: Ints) -> Floats:
     at = np.minimum(np.arange(width), size[:, None] - 1) + first[:, None]  # lines; the last is repeated
     for low in range(0, len(first), _AT_ONCE):
         lines = at[low : low + _AT_ONCE]
-        left = similarity.queries.rows_at(query[lines[:, 0]])
+        left = similarity.queries.screened(query[lines[:, 0]])
         chosen = candidate[lines]
-        right = similarity.candidates.rows_at(chosen.ravel()).reshape(*chosen.shape, -1)
+        right = similarity.candidates.screened(chosen.ravel()).reshape(*chosen.shape, -1)
         found[lines] = np.matmul(right, left[:, :, None])[:, :, 0]
     return found
 

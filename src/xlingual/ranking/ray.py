@@ -15,7 +15,8 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
-from xlingual.cluster import HEADLESS, connect, gone, held_back, imported, is_alive, machines, one_line
+from xlingual.cluster import HEADLESS, connect, gone, held_back, imported, is_alive
+from xlingual.cluster import machines, one_line, why_not_here
 from xlingual.errors import InputError, XlingualError
 from xlingual.ranking.passes import Blocks, Watcher
 from xlingual.ranking.rankers import Answers, Arrays, Cpu, Torch
@@ -91,9 +92,8 @@ def _put(ray: Any, content: object) -> Any:  # noqa: ANN401  (the module; a refe
 
 def _scan(shared: Sequence[Any], rows: slice, sender: str) -> Arrays | str:
     """Rank a block on a machine of the cluster; errors are returned in words."""
-    receiver = version("xlingual")
-    if receiver != sender:
-        return f"a machine of the cluster has xlingual {receiver}, here is {sender}: install the same on all"
+    if other := why_not_here(sender):
+        return other
     similarity, watchers = _received(shared[0])
     try:
         ranker = Torch("cuda") if imported().get_gpu_ids() else Cpu()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Self
@@ -20,7 +21,7 @@ _SMALL = ("inverse_norms", "bits")  # what travels with the rows
 _LARGE = 1e12  # a length beyond this or its inverse is scaled in float64
 
 
-class ChosenRows:
+class ChosenRows(ABC):
     """Chosen rows of vectors of some form, in order; the vectors are not copied."""
 
     def __init__(self, raw: Any, rows: Ints | None = None) -> None:  # noqa: ANN401  (of the form)
@@ -39,9 +40,9 @@ class ChosenRows:
         """Select some of the rows."""
         return type(self)(self.raw, self.rows[index])
 
+    @abstractmethod
     def identity(self) -> bytes:
         """Identify the rows, in order, with their type and dimensions."""
-        raise NotImplementedError
 
 
 class UnitVectors(ChosenRows):
@@ -65,9 +66,7 @@ class UnitVectors(ChosenRows):
     def __getstate__(self) -> dict[str, Any]:
         """Give what travels: the chosen rows alone, of mapped files too, without copies on devices."""
         state = {"raw": np.asarray(self.raw[self.rows]), "rows": np.arange(len(self)), "_moved": {}}
-        return state | {
-            name: self.__dict__[name] for name in ("inverse_norms", "bits") if name in self.__dict__
-        }
+        return state | {name: self.__dict__[name] for name in _SMALL if name in self.__dict__}
 
     @cached_property
     def inverse_norms(self) -> Floats:
@@ -110,14 +109,6 @@ class UnitVectors(ChosenRows):
         bits = math.frexp(most / unit)[1] if unit else 0
         return bits if bits <= _WHOLE + 8 else None
 
-    def rows_at(self, index: Ints) -> Vectors:
-        """Scale some rows to unit length, float32 [len(index), d]; no copy of all rows is made."""
-        if self.__dict__.get("_cached") is not None and self._cached is not None:
-            return self._cached[index]
-        rows = self.raw[self.rows[index]].astype(np.float32, copy=False)
-        unit: Vectors = rows * self.inverse_norms[index].astype(np.float32)[:, None]
-        return unit
-
     def mean(self, weights: Ints) -> Floats:
         """Compute the weighted mean of the unit vectors, float64 [d]."""
         total: Floats = np.zeros(self.dim)
@@ -129,7 +120,7 @@ class UnitVectors(ChosenRows):
         return total
 
     def screened(self, index: Ints) -> Vectors:
-        """Compute some rows as float32 unit vectors [len(index), d]: the same numbers as in tiles."""
+        """Compute some rows as float32 unit vectors [len(index), d], the numbers of tiles."""
         return self._cached[index] if self._cached is not None else self._normalised(index)
 
     def on(self, device: Device, rows: slice) -> Array:
