@@ -15,8 +15,17 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
-from xlingual.cluster import HEADLESS, connect, gone, held_back, imported, is_alive
-from xlingual.cluster import machines, one_line, why_not_here
+from xlingual.cluster import (
+    HEADLESS,
+    connect,
+    gone,
+    held_back,
+    imported,
+    is_alive,
+    machines,
+    one_line,
+    why_not_here,
+)
 from xlingual.errors import InputError, XlingualError
 from xlingual.ranking.passes import Blocks, Watcher
 from xlingual.ranking.rankers import Answers, Arrays, Cpu, Torch
