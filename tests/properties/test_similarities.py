@@ -68,6 +68,8 @@ def test_bounds_of_scores_by_hand():
     assert similarity_of(*rows).largest == 10
     similarity, _ = cosine("random", np.random.default_rng(0), 50, 50, 9)
     assert similarity.band == pytest.approx(1e-6)
+    scores = FunctionScores((2, 1), lambda rows, columns: 16.0 * rows[:, None] + 0 * columns)
+    assert scores.band == pytest.approx(16 * 2**-21)
     for side, fits in ((1000, True), (1000.01, False), (0.0101, True), (0.0099, False), (0, True)):
         rows = [rows_of(SparseVectors.of(csr_array(np.array([[side]]))))] * 2
         with contextlib.nullcontext() if fits else pytest.raises(InputError, match="multiply all vectors"):
@@ -114,3 +116,18 @@ def test_equal_rows_and_texts_are_collapsed(form):
         pool, keys = Pool.of(candidates), scored.naive_keys(queries, candidates)
         assert (keys == scored.naive_keys(queries, candidates[pool.vectors.rows])[:, pool.code]).all()
         assert len({candidates.row_bytes(i) for i in range(20)}) == len(pool.vectors)
+
+
+def test_scores_at_a_rounding_boundary_have_one_key():
+    rng, n, d = np.random.default_rng(0), 70, 48
+    query = np.linalg.qr(rng.standard_normal((d, 2)))[0].T
+    cosines = (rng.integers(0, 10**9, 10 * n) + 0.5) * 1e-9
+    candidates = cosines[:, None] * query[0] + np.sqrt(1 - cosines**2)[:, None] * query[1]
+    queries = np.tile(query[0], (n, 1)) * rng.integers(1, 4, (n, 1))
+    similarity = similarity_of(UnitVectors(queries), UnitVectors(candidates))
+    rows, columns = np.arange(n), np.arange(10 * n)
+    alone = [similarity.keys(np.array([0]), np.array([column]))[0] for column in columns]
+    np.testing.assert_array_equal(similarity.key_block(rows[:1], columns)[0], alone)
+    every = similarity.keys(np.repeat(rows, 10 * n), np.tile(columns, n)).reshape(n, -1)
+    np.testing.assert_array_equal(every[0], alone)
+    np.testing.assert_array_equal(similarity.key_block(rows, columns), every)

@@ -140,7 +140,7 @@ class CountsPart:
         if not tile.is_decided:
             pieces = _pieces(pairs, tile.shape[1] // (CHUNK * _STEP))
             pairs = np.concatenate([self._look_up(tile, piece) for piece in pieces])
-        for piece in _pieces(pairs, tile.shape[1]):
+        for piece in _pieces(pairs, tile.shape[1]):  # speed
             self._compare(tile, piece)
 
     def _count_sorted(self, tile: Tile, pairs: Ints) -> None:
@@ -160,7 +160,7 @@ class CountsPart:
         candidate = self.pairs.candidate[pairs]
         is_here = (candidate >= tile.columns.start) & (candidate < tile.columns.stop)
         is_open = n_near > is_here
-        if tile.is_dense(int((n_near - is_here).sum()) * tile.shape[0]):
+        if tile.is_dense(int((n_near - is_here).sum()) * tile.shape[0]):  # speed
             assert len(tile.keys)  # all pairs are decided from here on
             self._count_sorted(tile, pairs)
             return
@@ -189,7 +189,7 @@ class CountsPart:
         device, (lower, upper), some = tile.device, self._limits, tile.chunks[1][:, ::_STEP]
         row = self.pairs.query[pairs] - tile.rows.start
         n_reaching = device.count(device.bits(some[device.put(row)] >= device.put(lower[pairs])[:, None]))
-        few = n_reaching * _FEW * _STEP <= tile.shape[1]
+        few = n_reaching * _FEW * _STEP <= tile.shape[1]  # speed
         near = np.flatnonzero(few)
         lowest = np.full(tile.shape[0], np.inf, np.float32)
         np.minimum.at(lowest, row[near], lower[pairs[near]])
@@ -215,7 +215,7 @@ class CountsPart:
         higher, near = scores > upper, scores >= lower
         near ^= higher
         i, j = device.places(near)
-        if tile.is_dense(len(i) - len(pairs)):
+        if tile.is_dense(len(i) - len(pairs)):  # speed
             self._compare_keys(tile, pairs)
             return
         self.sums[0, pairs] += self._masses(device, device.bits(higher), tile.columns, pairs)
@@ -241,12 +241,13 @@ class CountsPart:
     def _add(self, which: int, pair: Ints, candidate: Ints) -> None:
         """Add single candidates to the counts of pairs."""
         if self.members is None:
-            self.sums[which, :, 0] += np.bincount(pair, minlength=self.sums.shape[1])
+            np.add.at(self.sums[which, :, 0], pair, 1)
         elif self.within is None:
             np.add.at(self.sums[which], pair, self.members[candidate].astype(np.int64))
         else:
-            mass = self.members[candidate, self.within[pair]]
-            self.sums[which, :, 0] += np.bincount(pair, mass, self.sums.shape[1]).astype(np.int64)
+            np.add.at(
+                self.sums[which, :, 0], pair, self.members[candidate, self.within[pair]].astype(np.int64)
+            )
 
     def _masses(self, device: Device, bits: Array, columns: slice, pairs: Ints) -> Ints:
         """Sum the candidates of packed bits [p, b] by group, int64 [p, G]; of `within` alone, [p, 1]."""
@@ -278,7 +279,7 @@ class CountsPart:
 
 def _pieces(pairs: Ints, width: int) -> list[Ints]:
     """Cut pairs into pieces that are compared with so many numbers of their rows at a time."""
-    step = max(1, _PIECE // max(1, width))
+    step = max(1, _PIECE // max(1, width))  # speed
     return [pairs[start : start + step] for start in range(0, len(pairs), step)]
 
 

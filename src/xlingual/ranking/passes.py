@@ -92,7 +92,7 @@ def scan_block(
 def tiles(similarity: Similarity, rows: slice, device: Device) -> Iterator[Tile]:
     """Make the tiles of a block of queries, one at a time, in the same memory."""
     n_columns, ties = similarity.shape[1], 0
-    height, width = tile_shape(rows.stop - rows.start, n_columns, device.tile_bytes)
+    height, width = tile_shape(rows.stop - rows.start, n_columns, device.tile_bytes)  # speed
     room = np.empty(height * width, np.float32) if device.is_numpy else None
     for left in range(0, n_columns, width):
         columns = slice(left, min(left + width, n_columns))
@@ -118,9 +118,9 @@ def tiles(similarity: Similarity, rows: slice, device: Device) -> Iterator[Tile]
 
 def tile_shape(n_rows: int, n_columns: int, tile_bytes: int) -> tuple[int, int]:
     """Choose rows and columns of a tile: many of both are fast, and whole chunks are not copied."""
-    area = max(1, tile_bytes // 4)
-    height = max(1, min(n_rows, max(math.isqrt(area), area // n_columns)))
-    width = max(1, min(n_columns, area // height))
+    area = tile_bytes // 4
+    height = min(n_rows, max(math.isqrt(area), area // n_columns))
+    width = min(n_columns, area // height)
     return height, width - width % CHUNK if CHUNK < width < n_columns else width
 
 

@@ -141,11 +141,11 @@ class Cosine(Sides[UnitVectors]):
     def keys(self, queries: Ints, candidates: Ints) -> Ints:
         """Compute the exact keys of pairs, int64 [p]: by products where queries share their candidates."""
         self.count(decided=len(queries))
-        if len(queries) < _QUERIES:
+        if len(queries) < _QUERIES:  # speed
             return self._pair_keys(queries, candidates)
         keys, singles = np.empty(len(queries), np.int64), [np.zeros(0, np.int64)]
         for pairs, rows, row, columns, column in by_queries(queries, candidates, _QUERIES):
-            if len(pairs) < _QUERIES or len(rows) * len(columns) > _SPARE * len(pairs):
+            if len(pairs) < _QUERIES or len(rows) * len(columns) > _SPARE * len(pairs):  # speed
                 singles.append(pairs)
             else:
                 keys[pairs] = self._key_block(rows, columns)[row, column]
@@ -294,7 +294,7 @@ class FunctionScores(Tally):
 
 def _room(shape: tuple[int, int]) -> Ints:
     """Make an array for keys, in a file that nobody else sees where it is large."""
-    if shape[0] * shape[1] * 8 <= _MEMORY:
+    if shape[0] * shape[1] * 8 <= _MEMORY:  # speed
         return np.empty(shape, dtype=np.int64)
     return np.memmap(TemporaryFile(), dtype=np.int64, shape=shape)
 

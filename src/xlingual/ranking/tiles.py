@@ -56,8 +56,8 @@ class Device:
         if not self.is_numpy:
             return mask
         packed = np.packbits(np.ascontiguousarray(mask), axis=1, bitorder="little")
-        missing = -packed.shape[1] % 8
-        return (np.pad(packed, ((0, 0), (0, missing))) if missing else packed).view("<u8")
+        missing = np.zeros((len(packed), -packed.shape[1] % 8), np.uint8)
+        return (np.concatenate((packed, missing), axis=1) if missing.size else packed).view("<u8")
 
     def places(self, mask: Array) -> tuple[Ints, Ints]:
         """List the true places of a mask [a, b]; numpy's two-dimensional search is slower."""
@@ -119,12 +119,7 @@ class Tile:
 
     def is_dense(self, n_open: int) -> bool:
         """Decide whether so many open pairs are cheaper to decide by all keys."""
-        return n_open * DENSE > self.shape[0] * self.shape[1]
-
-    @cached_property
-    def peaks(self) -> Array:
-        """The highest score of each row [a]."""
-        return self.device.xp.amax(self.chunks[1], 1)
+        return n_open * DENSE > self.shape[0] * self.shape[1]  # speed
 
     @cached_property
     def chunks(self) -> tuple[Array, Array]:
@@ -185,7 +180,7 @@ def reaching(
     """Find the scores that reach the floor of their row [a], as parallel arrays (row, column, score)."""
     (values, maxima), limit = chunks, device.put(floor)[:, None]
     row, chunk = device.places(maxima >= limit)
-    if len(row) * _SPARSE * CHUNK > values.shape[0] * values.shape[1] * values.shape[2]:
+    if len(row) * _SPARSE * CHUNK > values.shape[0] * values.shape[1] * values.shape[2]:  # speed
         scores = values.reshape(len(values), -1)  # the columns in order
         row, column = device.places(scores >= limit)
         inside = column < n_columns

@@ -15,7 +15,7 @@ from xlingual.ranking.tiles import Array, Tile, chunks_of, reaching
 from xlingual.records import digest
 
 # lines of lists that are not finished; a key is exact, or within half a band of it
-_COLUMNS = [("owner", "i8"), ("entry", "i8"), ("key", "i8"), ("weight", "i8"), ("exact", "?")]
+_COLUMNS = [("key", "i8"), ("owner", "i4"), ("entry", "i4"), ("weight", "i4"), ("exact", "?")]
 LINE = np.dtype(_COLUMNS, align=True)
 UNLISTED = -1  # the entry of a line that stands for the tied entries above the cap
 _ROOM = 1 << 19  # speed: lines beside some of each list, after which those that are out are dropped
@@ -153,15 +153,15 @@ class TopPart:
         if self._best is None:
             self._best = np.repeat(self.floor[:, None] + np.float32(tile.band), self.top.k, axis=1)
         if self.top.k == 1:
-            peaks = tile.peaks if scores is tile.scores else device.xp.amax(chunks[1], 1)
-            self._raise(tile, owners, device.host(peaks)[:, None])
+            peaks = device.xp.amax(chunks[1], 1)  # speed
+            self._raise(tile, owners, device.host(peaks)[:, None])  # speed
         else:
-            self._raise_low(tile, owners, scores, chunks[1])
+            self._raise_low(tile, owners, scores, chunks[1])  # speed
         row, column, score = reaching(chunks, self.floor[owners], scores.shape[1], device)
-        if tile.is_dense(len(row) - 2 * self.top.k * len(owners)):
+        if tile.is_dense(len(row) - 2 * self.top.k * len(owners)):  # speed
             return False
-        if self.top.k > 1:
-            self._raise(tile, owners, _padded(row, score, len(owners)))
+        if self.top.k > 1:  # speed: the peaks of a tile have raised the floors already
+            self._raise(tile, owners, _padded(row, score, len(owners)))  # speed
         key = np.rint(score.astype(np.float64) / UNIT).astype(np.int64)
         self._collect(owners[row], columns[column], key, exact=False)
         return True
@@ -257,7 +257,8 @@ def settle(lines: np.ndarray, top: Top, slack: int, pair_keys: PairKeys) -> np.n
     run = np.flatnonzero((np.append(close, False) | np.append(False, close))[: len(lines)])
     if len(run):
         is_open = run[~lines["exact"][run]]
-        lines["key"][is_open] = pair_keys(lines["owner"][is_open], lines["entry"][is_open])
+        pairs = lines[is_open]
+        lines["key"][is_open] = pair_keys(pairs["owner"].astype(np.int64), pairs["entry"].astype(np.int64))
         lines["exact"][is_open] = True
         number, inside = np.cumsum(np.append(True, ~close))[run], lines[run]
         lines[run] = inside[_best_first(number, inside["key"], inside["entry"])]
@@ -271,7 +272,7 @@ def _best_first(owner: Ints, key: Ints, entry: Ints | None = None) -> Ints:
     """
     most = max(int(key.max(initial=0)), -int(key.min(initial=0)))
     fits = most < 1 << 40 and owner.max(initial=0) < 1 << 21
-    order = np.argsort((owner << 41) - key) if fits else np.lexsort((-key, owner))
+    order = np.argsort((owner.astype(np.int64) << 41) - key) if fits else np.lexsort((-key, owner))
     if entry is not None:
         size = groups(owner[order], key[order])[1]
         level = np.repeat(np.arange(len(size)), size)
@@ -339,7 +340,7 @@ def _capped(lines: np.ndarray, top: Top) -> np.ndarray:
 
 def ranked(lines: np.ndarray, n: int) -> TopK:
     """Count, for ordered lines, those above and tied: equal keys of an owner are tied."""
-    owner, entry, weight = lines["owner"].copy(), lines["entry"].copy(), lines["weight"].copy()
+    owner, entry, weight = (lines[name].astype(np.int64) for name in ("owner", "entry", "weight"))
     first, size = groups(owner, lines["key"])
     total = np.cumsum(weight) - weight
     owner_first, owner_size = groups(owner)
