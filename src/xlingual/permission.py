@@ -20,7 +20,7 @@ SAFE_SCHEMES = frozenset(
     {
         *("vectors", "run", "random", "chargram", "wordgram", "bm25", "lsa", "wordvec", "pixels", "concat"),
         *("centre", "standardize", "whiten", "all-but-the-top", "lir", "lsar", "pca", "delta"),
-        *("procrustes", "ridge", "cca", "truncate", "quantize"),
+        *("procrustes", "ridge", "cca", "truncate", "quantize", "use", "e5"),
     }
 )
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # of the net, with the slashes that `Path` leaves

@@ -97,7 +97,7 @@ SPECS |= {
 FUNCTION = "def encode(texts):\n    return [[len(text), text.count('e')] for text in texts]\n"
 SERVICE = {}  # where the embeddings service of these tests is, while they run
 # networks round differently in other batches; tests/unit/encoders has the same tests for them, to 1e-5
-NETWORKS = {"st", "hf", "onnx", "model"}
+NETWORKS = {"use", "e5", "st", "hf", "onnx", "model"}
 SPARSE = {"bm25"}  # its dimensions are the words of the batch: tests of its own
 # frequencies of the collection: what a text is encoded with matters
 WHOLE_COLLECTION = {"chargram", "wordgram", "wordvec"}

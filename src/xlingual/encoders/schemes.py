@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xlingual.encoders import small
 from xlingual.encoders.options import (
     BATCH,
     DEVICE,
@@ -45,6 +46,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 KIND,
             ),
         ),
+        *small.SCHEMES,
         Scheme(
             "random",
             (TEXTS,),
