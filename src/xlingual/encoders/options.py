@@ -74,10 +74,13 @@ MODEL = (  # of every scheme that runs a network
     ),
     Option("revision", not_empty, None, "branch, tag or commit of a model from a hub"),
 )
-TEXT = (  # of every network that reads texts
+PROMPTS = (
     Option("prompt", not_empty, None, "put before every text"),
     Option("query_prompt", not_empty, None, "put before questions, instead of prompt"),
     Option("candidate_prompt", not_empty, None, "put before candidates, instead of prompt"),
+)
+TEXT = (  # of every network that reads texts
+    *PROMPTS,
     Option("max_length", whole_number(1), None, "most tokens of a text; the model's own limit unless given"),
 )
 PROMPT_NAMES = tuple(  # of models that name prompts of their own

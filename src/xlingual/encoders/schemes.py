@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xlingual.encoders import small
+from xlingual.encoders import api, small
 from xlingual.encoders.options import (
     BATCH,
     DEVICE,
@@ -240,30 +240,7 @@ SCHEMES: Mapping[str, Scheme] = {
             extra="torch",
             over="may",
         ),
-        Scheme(
-            "api",
-            (TEXTS,),
-            "an embeddings service that speaks OpenAI's protocol",
-            "xlingual.encoders.api",
-            argument="MODEL",
-            options=(
-                Option("base_url", not_empty, "https://api.openai.com/v1", "where the service is"),
-                Option("key_env", not_empty, "OPENAI_API_KEY", "environment variable that holds the key"),
-                Option("batch", whole_number(1), 128, "texts of one request"),
-                Option("dim", whole_number(1), None, "dimensions to ask for"),
-                Option(
-                    "retries", whole_number(0), 6, "number of retries of a request that failed temporarily"
-                ),
-                Option("timeout", amount, 60.0, "seconds to wait for an answer"),
-                Option(
-                    "revision", not_empty, None, "your own version name: a new one computes all vectors again"
-                ),
-                *(option for option in TEXT if "prompt" in option.name),
-                TRAINED_ON,
-                KIND,
-            ),
-            extra="api",
-        ),
+        api.SCHEME,
         Scheme(
             "python",
             (TEXTS, IMAGES),

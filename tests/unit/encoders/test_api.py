@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import text_encoders
-from xlingual.encoders.api import Service, without_key
+from xlingual.encoders.api import address_of, is_local
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Texts
 
@@ -56,9 +56,23 @@ def test_equal_texts_are_sent_once_in_requests_of_batch(server):
 
 
 def test_rows_are_put_in_the_order_of_their_index(server):
-    server.script = [lambda right: right | {"data": right["data"][::-1]}]
-    vectors = encoder(server.spec).encode(texts(["a", "b"]))
-    np.testing.assert_array_equal(vectors, np.array([fake.vector("a"), fake.vector("b")]))
+    unnumbered = [{"embedding": fake.vector(word).tolist()} for word in "ab"]
+    for change in (lambda right: {"data": right["data"][::-1]}, lambda right: {"data": unnumbered}):
+        server.script = [change]
+        vectors = encoder(server.spec).encode(texts(["a", "b"]))
+        np.testing.assert_array_equal(vectors, np.array([fake.vector("a"), fake.vector("b")]))
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_batch_above_the_limit_of_the_service_is_split(server, status):
+    server.script = [status, status, None]  # eight, four and two texts
+    few = encoder(server.spec)
+    words = [f"word {i}" for i in range(8)]
+    np.testing.assert_array_equal(few.encode(texts(words)), np.array([fake.vector(word) for word in words]))
+    assert [len(body["input"]) for body in server.sent] == [8, 4, 2, 2, 2, 2]
+    server.script = [status]
+    with pytest.raises(InputError, match="refused the text 'long'"):
+        few.encode(texts(["long"]))
 
 
 def test_an_empty_batch_sends_nothing(server):
@@ -88,7 +102,7 @@ def test_what_fails_in_passing_is_tried_again_with_growing_pauses(server, pauses
     assert encoder(server.spec).encode(texts(["a"])).shape == (1, fake.DIM)
     assert [0.5 <= pause / 2**n <= 1 for n, pause in enumerate(pauses)] == [True] * 3
     server.script = [503] * 3
-    with pytest.raises(InputError, match="tried 3 times, at last: answered 503"):
+    with pytest.raises(InputError, match=r"\(503\).* after 3 tries"):
         encoder(f"{server.spec}&retries=2").encode(texts(["a"]))
 
 
@@ -117,21 +131,22 @@ def test_the_key_is_shown_nowhere(server, monkeypatch):
     monkeypatch.setenv("MY_KEY", f"{KEY}x")
     server.needs_key = True
     refused = encoder(f"{server.spec}&key_env=MY_KEY")
-    with pytest.raises(
-        InputError, match=r"refused the key in the environment variable MY_KEY \(401\)"
-    ) as error:
+    with pytest.raises(InputError, match=r"set MY_KEY to a valid key \(401\)$") as error:
         refused.encode(texts(["a"]))
     everything = f"{error.value}{refused!r}{refused.identity}{vars(refused)}".encode() + pickle.dumps(refused)
     assert KEY[:8].encode() not in everything
-    assert without_key(f"Incorrect key {KEY[:9]}", KEY) == "" and without_key("a\n b", KEY) == "a b"
+    server.needs_key = False
+    server.script = [(409, {}, {"error": {"message": f"no {KEY[3:12]}"}}), (418, {}, {"detail": "a\n b"})]
+    with pytest.raises(InputError, match=r"\(418\): 'a b'"):
+        encoder(f"{server.spec}&key_env=MY_KEY").encode(texts(["a"]))
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda right: right | {"data": right["data"][1:]}, "2 texts were sent and 1 vectors came back"),
+        (lambda right: right | {"data": right["data"][1:]}, "2 texts were sent"),
         (lambda right: {"found": right["data"]}, "no list 'data'"),
-        (lambda right: {"data": [row | {"index": 0} for row in right["data"]]}, "not 0 to 1, each once"),
+        (lambda right: {"data": [row | {"index": 0} for row in right["data"]]}, "not numbered 0 to 1"),
         (lambda right: {"data": [row | {"embedding": "x"} for row in right["data"]]}, "not lists of numbers"),
         (lambda right: {"data": [row | {"embedding": [1e99]} for row in right["data"]]}, "NaN or infinity"),
         (lambda _: "no JSON", "is no JSON"),
@@ -153,5 +168,5 @@ def test_answers_that_cannot_be_used(server, change, says):
     ],
 )
 def test_which_services_are_local(url, local):
-    assert Service.of(url, "KEY").local is local
-    assert Service.of(f"{url}/embeddings/", "KEY") == Service.of(url, "KEY")
+    assert is_local(url) is local
+    assert address_of(f"{url}/embeddings/", "KEY") == address_of(url, "KEY")
