@@ -47,7 +47,7 @@ class SmallEncoder(Encoder):
 
     origin = "general"
     trained_on_images = False
-    content = ("text",)  # type: ignore[assignment]
+    content = ("text",)
     package: ClassVar[str]
 
     @property
