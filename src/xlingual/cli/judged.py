@@ -26,6 +26,7 @@ def evaluated(
             "--query-table": judged.query_table is not None,
             "--relevant-from": judged.relevant_from != 1,
             "--ties": judged.ties != "expected",
+            "--ignore-identical-ids": judged.ignore_identical_ids,
         }
         for name in (name for name, there in given.items() if there):
             raise InputError(f"{name} is for runs with judgements: add --qrels FILE, or leave it out")
@@ -45,6 +46,7 @@ def evaluated(
             measures=measures or ("nDCG@10",),
             relevant_from=judged.relevant_from,
             ties=judged.ties,
+            ignore_identical_ids=judged.ignore_identical_ids,
             clusters=clusters,
             labels=labels,
             progress=progress,

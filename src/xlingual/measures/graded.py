@@ -46,7 +46,7 @@ class NDCG(QueryMean):
 
     def per_query(self, counts: JudgedCounts) -> Floats:
         """Return the expected nDCG of each query, float64 [n] in 0..1; NaN where nothing has a gain."""
-        n, gains = len(counts), self._gains(counts.grade)
+        n, gains = len(counts), self._gains(counts.query, counts.grade)
         useful = gains > 0
         query, gains, above = counts.query[useful], gains[useful], counts.above[useful]
         tied, returned = counts.tied[useful], above < counts.pool[query]
@@ -61,9 +61,18 @@ class NDCG(QueryMean):
         values: Floats = np.divide(got, most, out=np.full(n, np.nan), where=most > 0)
         return values
 
-    def _gains(self, grade: Ints) -> Floats:
+    def _gains(self, query: Ints, grade: Ints) -> Floats:
+        """Return the gain of each line; those of `exp-log2` over the highest power of two of the query.
+
+        So no grade is too high; the ratio that is nDCG stays the same.
+        """
         positive = np.maximum(grade, 0).astype(np.float64)
-        return positive if self.gain == "linear" else np.exp2(positive) - 1.0
+        if self.gain == "linear" or not len(grade):
+            return positive
+        top = np.zeros(int(query.max()) + 1)
+        np.maximum.at(top, query, positive)
+        gains: Floats = np.exp2(positive - top[query]) - np.exp2(-top[query])
+        return gains
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta
 
 from xlingual.requests.record import Record, Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Quiet, RelevantFrom, Ties
+from xlingual.requests.shared import AsJson, Form, IgnoreIdenticalIds, Quiet, RelevantFrom, Ties
 from xlingual.requests.values import Natural, Positive, pair_list
 
 Results: TypeAlias = Annotated[
@@ -58,6 +58,7 @@ class JudgedRuns(Record, frozen=True, kw_only=True):
     ] = None
     relevant_from: RelevantFrom = 1
     ties: Ties = "expected"
+    ignore_identical_ids: IgnoreIdenticalIds = False
 
 
 class CompareRequest(Request, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from xlingual.requests.shared import (
     Annotate,
     Cluster,
     EqualIds,
+    IgnoreIdenticalIds,
     ImageEncoding,
     Keeping,
     ManifestOptions,
@@ -268,6 +269,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     ] = ("nDCG@10",)
     relevant_from: RelevantFrom = 1
     ties: Ties = "expected"
+    ignore_identical_ids: IgnoreIdenticalIds = False
     ranking: Ranking
     trec: Trec = None
     trec_depth: TrecDepth = None

@@ -68,6 +68,10 @@ TextSimilarity: TypeAlias = Annotated[
 RelevantFrom: TypeAlias = Annotated[
     Positive, option("Smallest grade of a relevant candidate.", metavar="GRADE")
 ]
+IgnoreIdenticalIds: TypeAlias = Annotated[
+    bool,
+    option("Leave out candidates with the query's own id, as BEIR and MTEB do for ArguAna and Quora."),
+]
 Ties: TypeAlias = Annotated[
     Literal["expected", "trec"],
     option(

@@ -6,29 +6,23 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from xlingual.arrays import Ints
-from xlingual.data.reading.records import read_records
-from xlingual.data.reading.values import is_missing
-from xlingual.data.runs.formats import read_bytes
-from xlingual.data.runs.lines import encoded
-from xlingual.data.runs.trec import qrels_lines
+from xlingual.arrays import Floats, Ints
+from xlingual.data.rows import is_missing, read_rows
+from xlingual.data.runs.files import columns_of_mapping, read_judgements
+from xlingual.data.runs.search_run import encoded
 from xlingual.errors import InputError, listed
-from xlingual.files import regular_file
 from xlingual.results.provenance import note_file
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Column: TypeAlias = dict[str, str]  # by query
 QrelsLike: TypeAlias = "Qrels | str | Path | Mapping[str, Mapping[str, int]]"
 QUERIES, CLUSTER = ("query", "query_id", "query-id", "qid", "id"), "cluster"
 # of the queries that `data sample` writes: they divide nothing, or as the names do
 _WORDS = ("text", "lang")
-_COLUMNS = ("query-id", "corpus-id", "score")  # of BEIR and MTEB
+LARGEST = 2**53  # a grade: beyond it, not every whole number is a float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,66 +49,44 @@ class Qrels:
             raise InputError(
                 f"judgements are a file, or {{query: {{candidate: grade}}}}; found a {type(given).__name__}"
             )
-        rows = [(str(q), str(c), grade) for q, own in given.items() for c, grade in own.items()]
-        return cls._of_rows("qrels", rows)
+        return cls._of_columns("qrels", *columns_of_mapping("qrels", given))
 
     @classmethod
     def read(cls, path: str | Path) -> Qrels:
-        """Read TREC's "query 0 candidate grade", BEIR's "query candidate grade", JSON lines or Parquet.
-
-        Compressed with gzip or not. Raises InputError naming the first line that is broken.
-        """
-        path = Path(path)
-        name = regular_file(path, "file of judgements").name.lower().removesuffix(".gz")
-        note_file("qrels", path)
-        if name.endswith((".parquet", ".pq", ".jsonl", ".ndjson")):
-            rows = [tuple(row.get(column) for column in _COLUMNS) for _, row in read_records(path, _COLUMNS)]
-            return cls._of_rows(str(path), rows)
-        table = qrels_lines(path, read_bytes(path))
-        return cls._of_columns(str(path), table["query"], table["candidate"], table["grade"].to_numpy())
+        """Read judgements of TREC, BEIR or ranx, JSON lines or a table; see reference/runs."""
+        return cls._of_columns(str(path), *read_judgements(Path(path)))
 
     @classmethod
-    def _of_rows(cls, source: str, rows: Sequence[Sequence[Any]]) -> Qrels:
-        import pyarrow as pa
-
-        for number, row in enumerate(rows, start=1):
-            if any(cell is None for cell in row) or not _is_whole(row[2]):
-                raise InputError(
-                    f"{source}: judgement {number} is {tuple(row)!r:.120}: expected a query, a candidate and "
-                    f"a whole number (columns {', '.join(_COLUMNS)})"
-                )
-        query, candidate = ([str(row[place]) for row in rows] for place in (0, 1))
-        grades = np.array([int(row[2]) for row in rows], dtype=np.int64)
-        return cls._of_columns(source, pa.array(query, pa.string()), pa.array(candidate, pa.string()), grades)
-
-    @classmethod
-    def _of_columns(cls, source: str, query: pa.Array, candidate: pa.Array, grade: Ints) -> Qrels:
+    def _of_columns(cls, source: str, query: Any, candidate: Any, grade: Floats) -> Qrels:  # noqa: ANN401
         if not len(grade):
             raise InputError(f"{source}: holds no judgements")
+        missing = (column.is_null().to_numpy(zero_copy_only=False) for column in (query, candidate))
+        odd = np.logical_or(*missing) | ~(np.isfinite(grade) & (grade % 1 == 0))
+        odd |= np.abs(grade) > LARGEST
+        if odd.any():
+            row = int(np.argmax(odd))
+            judgement = query[row].as_py(), candidate[row].as_py(), float(grade[row])
+            raise InputError(
+                f"{source}: judgement {row + 1} is {judgement!r:.120}: expected a query, a candidate and "
+                "a whole number of at most 2^53 as grade"
+            )
         (query, queries), (candidate, candidates) = encoded(query), encoded(candidate)
-        pair = query * len(candidates) + candidate
+        pair, whole = query * len(candidates) + candidate, grade.astype(np.int64)
         _, kept, place = np.unique(pair, return_index=True, return_inverse=True)
-        if (other := np.flatnonzero(grade != grade[kept][place])).size:
+        if (other := np.flatnonzero(whole != whole[kept][place])).size:
             row = int(other[0])
             raise InputError(
                 f"{source}: {queries[query[row]]!r} and {candidates[candidate[row]]!r} are judged "
-                f"{grade[kept][place][row]} and {grade[row]}: keep one"
+                f"{whole[kept][place][row]} and {whole[row]}: keep one"
             )
         kept.sort()
-        return cls(source, queries, candidates, query[kept], candidate[kept], grade[kept])
+        return cls(source, queries, candidates, query[kept], candidate[kept], whole[kept])
 
     def __len__(self) -> int:
         return len(self.query)
 
     def __repr__(self) -> str:
         return f"Qrels({self.source}: {len(self.queries):,} queries, {len(self):,} judgements)"
-
-
-def _is_whole(value: Any) -> bool:  # noqa: ANN401  (a cell)
-    try:
-        return not isinstance(value, bool) and float(value).is_integer()
-    except (TypeError, ValueError):
-        return False
 
 
 def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
@@ -126,7 +98,7 @@ def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
     clusters: Column = {}
     labels: dict[str, Column] = {}
     seen: set[str] = set()
-    for where, row in read_records(path):
+    for where, row in read_rows(path):
         own = next((name for name in QUERIES if name in row), QUERIES[0])
         query = row.get(own)
         if is_missing(query):

@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.data.runs.lines import RunLines, by_name, check, encoded, names_bytes
-from xlingual.data.runs.order import as_float32, by_value, trec_order
+from xlingual.data.runs.files import RunLines, lines_of_mapping, read_run
 from xlingual.errors import InputError, warn
 from xlingual.files import bare_name
 from xlingual.ragged import groups, starts
@@ -41,20 +40,16 @@ class SearchRun:
 
     @classmethod
     def read(cls, path: str | Path, *, order: Order | None = None) -> SearchRun:
-        """Read a run: TREC, JSON lines, Parquet, or ranx' JSON.
+        """Read a run of TREC, MS MARCO, ranx or MTEB, JSON lines or a table; see reference/runs.
 
         `order` says what decides where scores and ranks contradict each other, as in trec_eval "score" where
         there are scores. Raises InputError where the file is none of these, or a line of it is broken.
         """
-        from xlingual.data.runs.formats import read_lines
-
-        return cls.of_lines(str(path), read_lines(Path(path)), order)
+        return cls.of_lines(str(path), read_run(Path(path)), order)
 
     @classmethod
     def of(cls, results: Any, source: str = "run") -> SearchRun:  # noqa: ANN401  (of ranx too)
         """Return the run of {query: {candidate: score}}, of {query: [candidate, …]}, or of a ranx Run."""
-        from xlingual.data.runs.records import lines_of_mapping
-
         if isinstance(results, cls):
             return results
         if isinstance(results, str | os.PathLike):
@@ -74,7 +69,7 @@ class SearchRun:
             raise InputError(f"{source}: order {order!r}: expected score or rank")
         if not len(lines):
             raise InputError(f"{source}: holds no results")
-        check(source, lines)
+        _check(source, lines)
         by_rank = order == "rank" or lines.score is None
         chosen = lines.rank if by_rank else lines.score
         if chosen is None:
@@ -137,7 +132,7 @@ class SearchRun:
 
     def in_trec_order(self) -> SearchRun:
         """Return the run as trec_eval orders it: scores as float32, of equal ones the last name first."""
-        score = None if self.score is None else as_float32(self.score)
+        score = None if self.score is None else self.score.astype(np.float32).astype(np.float64)
         value = -self.level if score is None else score
         order = trec_order(self.query, value, self.candidate, self.candidates)
         level = np.arange(len(value)) - self.start[self.query]
@@ -179,6 +174,26 @@ class SearchRun:
         return f"SearchRun({self.source}: {what})"
 
 
+def _check(source: str, lines: RunLines) -> None:
+    """Raise InputError where a query or a candidate has no name, or a score or a rank is no number.
+
+    Infinite scores are numbers: −∞ is what some systems give what they exclude.
+    """
+    for what, column in (("query", lines.query), ("candidate", lines.candidate)):
+        if column.null_count:
+            row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+            raise InputError(f"{source}: line {row + 1} has no {what}: give each result its query and its id")
+    for what, values in (("score", lines.score), ("rank", lines.rank)):
+        odd = [] if values is None else np.flatnonzero(np.isnan(values)).tolist()
+        if odd:
+            more = f" (and of {len(odd) - 1:,} more)" if len(odd) > 1 else ""
+            query, candidate = lines.query[odd[0]], lines.candidate[odd[0]]
+            raise InputError(
+                f"{source}: the {what} of candidate {candidate.as_py()!r:.80} of query {query.as_py()!r:.80} "
+                f"is no number{more}: leave the result out, or give −inf to what stands last"
+            )
+
+
 def _first_of_each(pairs: Ints) -> Ints:
     """Return the first place of each distinct value, ascending."""
     return np.sort(np.unique(pairs, return_index=True)[1])
@@ -203,3 +218,73 @@ def _warn_of_ranks(source: str, query: Ints, score: Floats, rank: Floats, querie
             f"{queries[query[place]]!r}, rank {rank[place + 1]:g} has the score {score[place + 1]:g}, rank "
             f"{rank[place]:g} has {score[place]:g}): scores decide, as in trec_eval; order=rank takes ranks"
         )
+
+
+def encoded(column: Any) -> tuple[Ints, list[str]]:  # noqa: ANN401  (of Arrow)
+    """Return the code of each value of a column, and the distinct values by first appearance."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
+
+
+def sorted_names(names: Sequence[str]) -> tuple[Any, Ints]:
+    """Names as UTF-8 in an array of Arrow, sorted, and the order that sorts them."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    raw = pa.array([name.encode("utf-8", "surrogatepass") for name in names], pa.large_binary())
+    order = compute.sort_indices(raw)
+    return raw.take(order), order.to_numpy().astype(np.int64)
+
+
+def by_name(names: Sequence[str], codes: Ints) -> tuple[Any, Ints]:
+    """Return the names that occur, as UTF-8 and sorted, and each line's code among these."""
+    used = np.flatnonzero(np.bincount(codes, minlength=len(names)))
+    ordered, order = sorted_names([names[code] for code in used.tolist()])
+    place = np.zeros(len(names), dtype=np.int64)
+    place[used[order]] = np.arange(len(order))
+    return ordered, place[codes]
+
+
+def names_bytes(names: Any) -> bytes:  # noqa: ANN401  (of Arrow)
+    """Return the content of `sorted_names` as bytes that no other names have, to be hashed."""
+    from pyarrow import compute
+
+    lengths = compute.binary_length(names).to_numpy(zero_copy_only=False).astype("<i8")
+    return np.append(len(names), lengths).astype("<i8").tobytes() + b"".join(names.to_pylist())
+
+
+def by_value(query: Ints, value: np.ndarray) -> Ints:
+    """Return the order by query, then falling value; lines that are in order already stay as they are."""
+    same = query[1:] == query[:-1]
+    if bool(np.all((query[1:] > query[:-1]) | (same & (value[1:] <= value[:-1])))):
+        return np.arange(len(query))
+    return np.lexsort((-value, query))
+
+
+def trec_order(query: Ints, value: np.ndarray, candidate: Ints, names: Sequence[str]) -> Ints:
+    """Return the order of lines by query, falling value, and of equal ones the last name first.
+
+    `candidate` is an index into `names`. Only names that decide are compared.
+    """
+    order = by_value(query, value)
+    first, size = groups(query[order], value[order])
+    tied = np.repeat(size > 1, size)
+    lines, group = order[tied], np.repeat(np.arange(len(first)), size)[tied]
+    place = places_of_names(names, np.unique(candidate[lines]))
+    order[tied] = lines[np.lexsort((place[candidate[lines]], group))]
+    return order
+
+
+def places_of_names(names: Sequence[str], rows: Ints | None = None) -> Ints:
+    """Return the place of each name in falling order, int64 [m]: of equal scores the smallest is first.
+
+    Of `rows` alone where these are given; 0 elsewhere.
+    """
+    used = range(len(names)) if rows is None else rows.tolist()
+    place = np.zeros(len(names), dtype=np.int64)
+    place[sorted(used, key=names.__getitem__, reverse=True)] = np.arange(len(used))
+    return place

@@ -12,6 +12,7 @@ from xlingual.evaluation.listed import MOST_UNKNOWN, cut_of
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.retrieval.judgements import Judgements
 from xlingual.measures import Bpref, RetrievalMeasure
+from xlingual.ragged import starts
 from xlingual.records import JudgedCounts
 
 
@@ -50,21 +51,55 @@ def counted_groups(judgements: Judgements, above: Ints, tied: Ints) -> Counted:
     `above` and `tied` are [p, G]; all candidates are ranked.
     """
     j = judgements
-    pool = np.full(j.n, j.m)
+    pool = j.pool_sizes()
     rows = np.arange(len(j.query))
     all_above, all_tied = (of.sum(axis=1, dtype=np.int64) for of in (above, tied))
     whole = JudgedCounts(j.query, all_above, all_tied, j.grade, pool, pool)
     if not j.several:
         return Counted(whole, whole, None)
     asked_in = j.query_language[j.query]
-    sizes = np.bincount(j.candidate_language, minlength=above.shape[1])[j.query_language]
+    sizes = j.pool_sizes(own=True)
     own_above, own_tied = (of[rows, asked_in].astype(np.int64) for of in (above, tied))
     return Counted(whole, whole, _own(j, JudgedCounts(j.query, own_above, own_tied, j.grade, sizes, sizes)))
+
+
+def with_identical(judgements: Judgements) -> tuple[Ints, Ints]:
+    """Return the pairs (query, candidate) to count, by query: those judged, and those that are left out."""
+    j = judgements
+    if j.identical is None:
+        return j.query, j.candidate
+    query, candidate = (
+        np.concatenate(both) for both in zip((j.query, j.candidate), j.identical, strict=True)
+    )
+    order = np.lexsort((candidate, query))
+    return query[order], candidate[order]
+
+
+def counted_without(judgements: Judgements, above: Ints, tied: Ints) -> Counted:
+    """Return the findings of an encoder, counted for `with_identical`, without the candidates left out.
+
+    What is above a judged candidate, or ties with it, and is left out, is subtracted there.
+    """
+    j = judgements
+    if j.identical is None:
+        return counted_groups(j, above, tied)
+    query, candidate = with_identical(j)
+    out = np.isin(query * j.m + candidate, j.identical[0] * j.m + j.identical[1])
+    place, start = above.sum(axis=1, dtype=np.int64), starts(query, j.n)
+    above, tied = above.astype(np.int64), tied.astype(np.int64)
+    for line in np.flatnonzero(out).tolist():
+        lines = slice(*start[query[line] : query[line] + 2])
+        code = j.candidate_language[candidate[line]]
+        above[lines, code] -= place[lines] > place[line]
+        tied[lines, code] -= place[lines] == place[line]
+    return counted_groups(j, above[~out], tied[~out])
 
 
 def counted_lists(judgements: Judgements, lists: Lists) -> Counted:
     """Return the findings of a system that returned lists."""
     j = judgements
+    if j.identical is not None:
+        lists = _without(lists, *j.identical)
     line = lists.lines(j.query, j.candidate)
     whole = _of_lists(lists, j.query, line, j.grade)
     parts = by_language(lists, j) if j.several else {}
@@ -87,6 +122,21 @@ def counted_lists(judgements: Judgements, lists: Lists) -> Counted:
             pool[queries], listed[queries] = found.pool, found.listed
         own = _own(j, JudgedCounts(j.query, columns[0], columns[1], j.grade, pool, listed))
     return Counted(whole, _with_the_rest_missed(lists, line, whole), own, list(parts.values()))
+
+
+def _without(lists: Lists, query: Ints, candidate: Ints) -> Lists:
+    """Return the lists without some pairs of query and candidate."""
+    line = lists.lines(query, candidate)
+    stays = np.ones(len(lists.query), dtype=bool)
+    stays[line[line >= 0]] = False
+    score = None if lists.score is None else lists.score[stays]
+    return replace(
+        lists,
+        query=lists.query[stays],
+        candidate=lists.candidate[stays],
+        level=lists.level[stays],
+        score=score,
+    )
 
 
 def by_language(lists: Lists, judgements: Judgements) -> dict[int, Lists]:

@@ -11,7 +11,7 @@ from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.choice import check_candidate_text
 from xlingual.evaluation.retrieval.judgements import (
     EXPECTED,
-    answerable,
+    check_relevant,
     check_ties,
 )
 from xlingual.evaluation.retrieval.retrieval_run import RetrievalRun
@@ -37,6 +37,7 @@ def retrieval(
     measures: str | Sequence[str | Measure] = ("nDCG@10",),
     relevant_from: int = 1,
     ties: str = EXPECTED,
+    ignore_identical_ids: bool = False,
     candidate_text: str = "sentence",
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
@@ -57,10 +58,12 @@ def retrieval(
             BEIR's form, or {query: {candidate: grade}}.
         measures: nDCG@k, nDCG(dcg='exp-log2')@k, Success@k, R@k, P@k, RR@k, AP@k, AP@k/min or Judged@k, and
             nDCG, AP, RR, MedR and Bpref, which look at whole rankings.
-        relevant_from: grade from which a candidate is relevant; queries without such a one are left out.
+        relevant_from: grade from which a candidate is relevant; queries without such a one count as 0, as in
+            MTEB and trec_eval.
         ties: "expected", the mean over all orders of what ties; or "trec", the order of trec_eval: scores
-            compared as float32, of equal ones the last name first; what a run lacks was not found, and
-            queries without a relevant candidate count as 0, as in trec_eval -c.
+            compared as float32, of equal ones the last name first; what a run lacks was not found.
+        ignore_identical_ids: leave candidates with the id of the query out, as BEIR and MTEB do for ArguAna
+            and Quora. Hubs are not counted then.
         candidate_text: "sentence", or "sentence+context".
         trec: folder for run and qrels files.
         trec_depth: how many candidates of each query a run holds, None for all.
@@ -98,8 +101,21 @@ def retrieval(
         store=open_store(store),
         given_ranker=ranker,
     )
-    pool = answerable(pool, relevant_from, ties)
-    run = RetrievalRun(pool, relevant_from, ties, candidate_text, options, examples=examples)
+    check_relevant(pool, relevant_from)
+    if ignore_identical_ids and trec is not None:
+        raise InputError(
+            f"{parameter('trec')} writes all candidates, {parameter('ignore_identical_ids', True)} leaves "
+            "some out: give one of the two"
+        )
+    run = RetrievalRun(
+        pool,
+        relevant_from,
+        ties,
+        candidate_text,
+        options,
+        examples=examples,
+        ignore_identical_ids=ignore_identical_ids,
+    )
     run.prepare(joined(text_encoders, runs))
     results = run.results(chosen)
     if trec is not None:

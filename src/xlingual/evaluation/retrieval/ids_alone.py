@@ -12,14 +12,22 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.names import UNKNOWN, Names, zeros_hint
 from xlingual.data.runs import SearchRun
-from xlingual.data.runs.lines import by_name, names_bytes, sorted_names
 from xlingual.data.runs.qrels import Qrels, QrelsLike
+from xlingual.data.runs.search_run import by_name, names_bytes, sorted_names
 from xlingual.data.tags import tag_of
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.retrieval.counted import counted_lists
-from xlingual.evaluation.retrieval.judgements import EXPECTED, TREC, Judgements, check_ties
+from xlingual.evaluation.retrieval.judgements import (
+    EXPECTED,
+    Judgements,
+    check_ties,
+    identical_ids,
+    warn_of_own_ids,
+    warn_of_unanswered,
+    without_identical,
+)
 from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
 from xlingual.evaluation.run import Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, RunSystem, Search, joined, systems
@@ -41,6 +49,7 @@ def runs_against_qrels(
     measures: str | Sequence[str | Measure] = ("nDCG@10",),
     relevant_from: int = 1,
     ties: str = EXPECTED,
+    ignore_identical_ids: bool = False,
     clusters: Mapping[str, str] | None = None,
     labels: Mapping[str, Mapping[str, str]] | None = None,
     progress: Progress | None = None,
@@ -51,9 +60,9 @@ def runs_against_qrels(
         qrels: a file in TREC's or BEIR's form, or {query: {candidate: grade}}.
         runs: as of `retrieval`: {name: file, SearchRun or {query: {candidate: score}}}, or [NAME=]FILE.
         measures: as of `retrieval`; R@p% and Success@p% need all candidates, which are not known here.
-        relevant_from: grade from which a candidate is relevant.
-        ties: as of `retrieval`. With "trec" queries without a relevant candidate count as 0, as in trec_eval
-            -c; else they are left out.
+        relevant_from: grade from which a candidate is relevant; queries without such a one count as 0.
+        ties: as of `retrieval`.
+        ignore_identical_ids: as of `retrieval`.
         clusters: of each query: queries of one cluster are not independent. Others are, but for equal ids in
             several languages.
         labels: columns that divide queries into parts, {column: {query: label}}. Where the names of all
@@ -72,7 +81,10 @@ def runs_against_qrels(
     with run.stage("runs: read", "reading runs"):
         read = _read(runs)
         found = {name: system.run_of(_NOWHERE) for name, system in read.items()}
-    judged, names = _judgements(Qrels.of(qrels), found, relevant_from, ties, clusters or {}, labels or {})
+    judged, names = _judgements(Qrels.of(qrels), found, relevant_from, clusters or {}, labels or {})
+    pairs = identical_ids(*(_bare(side.ids, judged.languages) for side in names))
+    if ignore_identical_ids:
+        judged = without_identical(judged, pairs)
     run.fit(read)
     numbers = RetrievalNumbers(run, judged, chosen, ties, {})
     rows = np.arange(judged.n), np.arange(judged.m)
@@ -85,6 +97,9 @@ def runs_against_qrels(
             run.count_unanswered(name, ALL, POOL, 0, lists)
             if ties == EXPECTED:  # how many candidates there are depends on the other runs
                 lists = replace(lists, ended=np.ones_like(lists.ended))
+            if not ignore_identical_ids:
+                line = lists.lines(*pairs)
+                warn_of_own_ids(found[name].source, int((lists.level[line[line >= 0]] == 0).sum()), judged.n)
             numbers.add(name, counted_lists(judged, lists))
     with run.stage("statistics", "computing intervals"):
         return run.finished(numbers.results(), ranked=False)
@@ -139,23 +154,18 @@ def _judgements(
     qrels: Qrels,
     runs: Mapping[str, SearchRun],
     least: int,
-    ties: str,
     clusters: Mapping[str, str],
     labels: Mapping[str, Mapping[str, str]],
 ) -> tuple[Judgements, tuple[_Ids, _Ids]]:
     """Return the judgements of the queries that count, and what runs call queries and candidates."""
     n = len(qrels.queries)
     right = np.bincount(qrels.query[qrels.grade >= least], minlength=n) > 0
-    kept = np.arange(n) if ties == TREC else np.flatnonzero(right)
-    # by name, whatever the order of lines
-    known, order = sorted_names([qrels.queries[row] for row in kept.tolist()])
-    kept = kept[order]
+    known, kept = sorted_names(qrels.queries)  # whatever the order of lines
     judged, judged_code = by_name(qrels.candidates, qrels.candidate)
     if not right.any():
         raise InputError(f"{qrels.source}: no judgement has a grade of {least} or more")
     if lost := n - int(right.sum()):
-        fate = "count as 0, as in trec_eval -c" if ties == TREC else "are left out"
-        warn(f"{qrels.source}: {lost:,} of {n:,} queries have no relevant candidate and {fate}")
+        warn_of_unanswered(qrels.source, lost, n, least)
     place = np.full(n, -1)
     place[kept] = np.arange(len(kept))
     names = [qrels.queries[row] for row in kept.tolist()]
@@ -167,7 +177,6 @@ def _judgements(
             candidates.setdefault(name, len(candidates))
     query, candidate = place[qrels.query], judged_code
     order = np.lexsort((candidate, query))
-    order = order[query[order] >= 0]
     languages, codes = _languages(names)
     for what, column in {"clusters": clusters, **labels}.items():
         if column and not column.keys() & place_of.keys():
@@ -178,7 +187,7 @@ def _judgements(
     if clusters and (lost := len(place_of.keys() - clusters.keys())):
         of = f"{lost:,} of {len(names):,} queries of {qrels.source}"
         warn(f"clusters: {of} have none: these count as independent of the others")
-    bare = [name.partition(":")[2] if languages else name for name in names]
+    bare = _bare(names, languages)
     more = {name: [column.get(query) for query in names] for name, column in labels.items()}
     spoken = {"language": [languages[code] for code in codes.tolist()]} if languages else {}
     number: dict[tuple[bool, str], int] = {}
@@ -208,6 +217,12 @@ def _judgements(
         known=False,
     )
     return found, (_Ids(place_of), _Ids(candidates))
+
+
+def _bare(names: Sequence[str], languages: Sequence[str]) -> list[str]:
+    """Return the ids of names that may be language:id."""
+    parts = [name.partition(":") if languages else (name, "", "") for name in names]
+    return [bare if mark and tag_of(tag) == tag else f"{tag}{mark}{bare}" for tag, mark, bare in parts]
 
 
 def _refuse_unjudged(run: SearchRun, qrels: Qrels) -> None:

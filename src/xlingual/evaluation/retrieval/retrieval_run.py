@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.data.names import Names, escaped
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.runs.order import places_of_names
+from xlingual.data.runs.search_run import places_of_names
 from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.evaluation.hubs import HUBS_OF, Hubs, HubTable, Languages, hubs_of, listed_places
@@ -22,7 +22,12 @@ from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import members_of
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.rankings import Evaluated, Ranking
-from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
+from xlingual.evaluation.retrieval.counted import (
+    Counted,
+    counted_lists,
+    counted_without,
+    with_identical,
+)
 from xlingual.evaluation.retrieval.judgements import EXPECTED, TREC, Judgements, judgements_of
 from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
 from xlingual.evaluation.retrieval.trec_order import above_by_name, best_by_float32
@@ -50,9 +55,10 @@ class RetrievalRun(Run):
         options: Options,
         *,
         examples: bool = True,
+        ignore_identical_ids: bool = False,
     ) -> None:
         super().__init__(NAME, options)
-        self.examples = examples
+        self.examples, self.ignore_identical_ids = examples, ignore_identical_ids
         self.pool, self.least, self.ties, self.candidate_text = pool, least, ties, candidate_text
 
     def prepare(self, specs: EncoderSpecs) -> None:
@@ -69,7 +75,7 @@ class RetrievalRun(Run):
 
     def results(self, measures: Sequence[RetrievalMeasure]) -> Results:
         """Return the results of all systems."""
-        judgements = judgements_of(self.pool, self.least)
+        judgements = judgements_of(self.pool, self.least, ignore_identical_ids=self.ignore_identical_ids)
         text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
         numbers = RetrievalNumbers(self, judgements, measures, self.ties, text)
         table = HubTable(NAME, self.examples)
@@ -103,7 +109,7 @@ class RetrievalRun(Run):
             if self.ties == EXPECTED:
                 reaching = [one for one in measures if not isinstance(one, Bpref)]
                 check_reach(lists, reaching, repr(name), "nDCG")
-            known = judgements.known and self.ties == EXPECTED
+            known = judgements.identical is None and self.ties == EXPECTED
             places = listed_places(lists, min(HUBS_OF, judgements.m)) if known else None
             return counted_lists(judgements, lists), places
 
@@ -121,7 +127,7 @@ class RetrievalRun(Run):
         self, name: str, vectors: PoolVectors, judgements: Judgements
     ) -> tuple[Counted, Places | None]:
         if self.ties == TREC:
-            return self._by_name(name, vectors, judgements), None
+            return self._by_name(vectors, judgements), None
         k = min(HUBS_OF, judgements.m)
         found = one_pass(
             self.pool,
@@ -129,16 +135,17 @@ class RetrievalRun(Run):
             vectors.candidates,
             ranker=self.options.ranker,
             progress=self.progress(f"ranking candidates: {name}"),
-            pairs=(judgements.query, judgements.candidate),
+            pairs=with_identical(judgements),
             top=k,
             depth=k,
         )
         self.tally.screened += found.screened
         self.tally.decided += found.decided
         assert found.heads is not None
-        return counted_groups(judgements, found.counts.above, found.counts.tied), first_places(
-            found.heads, k, judgements.n, judgements.m
-        )
+        counted = counted_without(judgements, found.counts.above, found.counts.tied)
+        if judgements.identical is not None:  # the first places still have what is left out
+            return counted, None
+        return counted, first_places(found.heads, k, judgements.n, judgements.m)
 
     def _hubs(self, name: str, places: Places, judgements: Judgements, table: HubTable) -> Hubs:
         """Return the hubs of a system, and add the largest to the table."""
@@ -152,17 +159,17 @@ class RetrievalRun(Run):
         table.add(name, Subject(ALL, POOL, 0), found, partial(described, pool), j.candidate[right])
         return found
 
-    def _by_name(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
+    def _by_name(self, vectors: PoolVectors, judgements: Judgements) -> Counted:
         pool = self.pool
         columns = PoolColumns.of_candidates(vectors.candidates, pool.candidates.language, len(pool.languages))
         questions = rows_of(vectors.questions)
         similarity = similarity_of(questions, columns.vectors)
-        pairs = judgements.query, judgements.candidate
-        above = above_by_name(similarity, columns, *pairs, self._places_of_names)
+        query, candidate = with_identical(judgements)
+        above = above_by_name(similarity, columns, query, candidate, self._places_of_names)
         self.tally.add(similarity)
         tied = np.zeros_like(above)
-        tied[np.arange(len(above)), judgements.candidate_language[judgements.candidate]] = 1
-        return counted_groups(judgements, above, tied)
+        tied[np.arange(len(above)), judgements.candidate_language[candidate]] = 1
+        return counted_without(judgements, above, tied)
 
     def rankings(self, name: str) -> Iterator[Ranking]:
         """Yield the lists of a system."""

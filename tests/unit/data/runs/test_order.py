@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xlingual.data.runs import SearchRun
-from xlingual.data.runs.order import places_of_names, trec_order
+from xlingual.data.runs.search_run import places_of_names, trec_order
 
 NAMES = ["d10", "d9", "é", "a", "Z"]
 

@@ -419,13 +419,13 @@ def test_sparse_and_token_vectors_have_the_numbers_of_their_scores(two, form, ti
         assert (one.value, one.views) == (other.value, other.views), name
 
 
-def test_relevant_from_leaves_queries_out_and_is_signed(graded, vectors):
+def test_queries_without_a_relevant_candidate_count_as_0(graded, vectors):
     rows = [list(row) for row in graded]
     rows[4] = [None if grade is None else min(grade, 1) for grade in rows[4]]
     with pytest.warns(DataWarning, match="1 of 24 queries have no candidate of grade 2 or more"):
         found = retrieval(pool_of(rows), {"it": Known(vectors)}, measures="AP", relevant_from=2, store=None)
     assert "|relevant-from:2|" in found.entries[0].signature
-    assert "q4" not in values(found, "it", "AP") and len(values(found, "it", "AP")) == N - 1
+    assert values(found, "it", "AP")["q4"] == 0.0 and len(values(found, "it", "AP")) == N
     with pytest.raises(InputError, match=r"grade of 9 or more \(the highest is 3\)"):
         retrieval(pool_of(rows), {"it": Known(vectors)}, relevant_from=9, store=None)
 
