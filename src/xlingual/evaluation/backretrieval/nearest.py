@@ -20,7 +20,7 @@ from xlingual.ragged import groups, members
 from xlingual.ranking import Banked, Offsets, Progress, Ranker, Top, TopK, rank
 from xlingual.streams import stream
 
-_LISTED = 2_000_000  # tied pairs listed for one sample at the most
+_LISTED = 200_000  # tied pairs listed for one sample at the most
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def _best(found: TopK) -> TopK:
 
 
 def tie_cap(n_queries: int) -> int:
-    """Return how many ties may be listed for each query, so that a sample lists two million at the most."""
+    """Return how many ties may be listed for each query, so that a sample lists some 200,000."""
     return int(np.clip(_LISTED // max(n_queries, 1), 16, 1000))
 
 

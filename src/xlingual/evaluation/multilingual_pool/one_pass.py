@@ -36,6 +36,8 @@ from xlingual.ranking import (
 )
 from xlingual.records import TargetCounts
 
+_TIES = 100  # that are listed for a question; one more pass counts the languages of more
+
 
 @dataclass(frozen=True)
 class PassCounts:
@@ -248,7 +250,7 @@ class BlockHeads:
         if depth > top:
             raise ValueError(f"depth {depth} is beyond the first {top} places")
         self.columns, self.top, self.depth = columns, top, depth
-        self._best = Top(top, (n, len(columns.vectors)), weights=columns.weights)
+        self._best = Top(top, (n, len(columns.vectors)), weights=columns.weights, cap=_TIES)
         self._blocks: list[_Block] = []
 
     def part(self, rows: slice) -> Part:
