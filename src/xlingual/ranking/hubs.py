@@ -218,7 +218,7 @@ class InvertedSoftmax:
     ) -> Offsets:
         """Learn the offsets of the candidates, some of them at a time."""
         m = similarity.shape[1]
-        step = max(1, _BUDGET // (8 * len(bank.weights)))
+        step = max(1, _BUDGET // (8 * len(bank.weights)))  # speed
         means: list[Floats] = []
         with one_library_thread():
             for start in range(0, m, step):

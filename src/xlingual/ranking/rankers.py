@@ -31,7 +31,7 @@ Arrays: TypeAlias = list[dict[str, np.ndarray]]  # of each watcher, for one bloc
 Answers: TypeAlias = Iterator[tuple[slice, Arrays]]
 
 _TORCH_TILE_BYTES = 1 << 28
-_PROBE = 48  # queries and candidates whose scores on a device are checked
+_PROBE = 48  # speed: queries and candidates whose scores on a device are checked
 _DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")  # Nvidia, the same under WSL, AMD
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
 
@@ -66,7 +66,7 @@ class Cpu:
             try:
                 for rows in blocks:
                     begun.append((rows, pool.submit(scan_block, similarity, watchers, rows, Device())))
-                    if len(begun) > self.threads:
+                    if len(begun) > self.threads:  # speed
                         first, arrays = begun.popleft()
                         yield first, arrays.result()
                 for rows, arrays in begun:

@@ -32,7 +32,7 @@ _SIDE = 64  # speed: items on each side that a function gets at a time
 _MEMORY = 1 << 28  # speed: keys of more bytes lie in a temporary file
 _ROWS = 512  # speed: of keys read at a time
 _COLUMNS = 1024  # speed: candidates converted to float64 at a time
-_PROBE = 128  # queries and candidates on which the screen's error is measured
+_PROBE = 128  # speed: queries and candidates on which the screen's error is measured
 
 Rows = TypeVar("Rows", bound=ChosenRows)
 Panel = Callable[[slice, np.ndarray | None], Array]  # (queries, memory for numpy) → scores [a, b]

@@ -17,7 +17,7 @@ from xlingual.records import digest
 
 _QUERY_TOKENS = 1024  # speed: of a product, at most, where no text has more
 _CANDIDATE_TOKENS = 2048  # speed
-_PROBE = 16  # queries and candidates on which the screen's error is measured
+_PROBE = 16  # speed: queries and candidates on which the screen's error is measured
 _DOUBT = 1e-3  # of a unit: a score so near a rounding boundary is decided from the pair alone
 
 

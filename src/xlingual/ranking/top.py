@@ -142,7 +142,7 @@ class TopPart:
         tile_keys = tile.pair_keys
         if tile.is_decided or not self._see_scores(tile, rows, columns):
             self._see_keys(tile, rows, columns)
-        if self._n_lines > self._limit:
+        if self._n_lines > self._limit:  # speed
             self._drop()
 
     def _see_scores(self, tile: Tile, rows: Ints, columns: Ints) -> bool:
