@@ -24,7 +24,7 @@ SAFE_SCHEMES = frozenset(
     }
 )
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # of the net, with the slashes that `Path` leaves
-_NEVER = re.compile(r"base_url|key_env|remote-code")  # options of specs
+_NEVER = re.compile(r"base_url|key_env")  # options of specs
 
 
 class NotAllowedError(InputError):

@@ -14,7 +14,7 @@ from xlingual.arrays import Ints, room_for
 from xlingual.embed.checks import checked
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, Stacked
-from xlingual.encoders.batching import distinct_rows
+from xlingual.encoders.runtime import distinct_rows
 from xlingual.errors import InputError, XlingualError, warn
 from xlingual.forms import dense, form_of, is_dense, joined_vectors
 from xlingual.images import read_bytes

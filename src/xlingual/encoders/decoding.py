@@ -7,18 +7,17 @@ each content once, batch by batch.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from xlingual.arrays import Ints, Vectors
-from xlingual.encoders.batching import Memory, in_batches
-from xlingual.encoders.options import PROMPT_NAMES, TEXT
+from xlingual.encoders.runtime import Memory, in_batches
 from xlingual.errors import InputError, parameter
 from xlingual.images import GLANCE, THREADS, ImageSource, open_image, read_bytes
 from xlingual.records import Images, digest
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_TEXT_ONLY = {"prompts": "model", "remote-code": None}  # of single schemes, with their defaults
-_TEXT_ONLY |= {option.name: option.default for option in PROMPT_NAMES}
 MOST_NARROW = 100  # times that a side may be the other: processors scale the shorter one up
 SKIP = f"{parameter('skip_broken', True)} leaves their rows out"
 
@@ -215,21 +212,3 @@ def encode_images(
         memory=memory,
     )
     return vectors[code]
-
-
-def by_shape(images: Sequence[T], shape: Callable[[T], object], run: Callable[[list[T]], Vectors]) -> Vectors:
-    """Return float32 [n, d] of prepared images; those of one shape go through `run` together."""
-    groups: dict[object, list[int]] = {}
-    for row, image in enumerate(images):
-        groups.setdefault(shape(image), []).append(row)
-    found = np.concatenate([run([images[row] for row in rows]) for rows in groups.values()])
-    return np.asarray(found[np.argsort([row for rows in groups.values() for row in rows])])
-
-
-def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:
-    """Raise InputError for an option that images have no use for."""
-    if options.get("pool") == "last":
-        raise InputError(f"{who}: pool=last is for texts; of images there are mean, cls and pooler")
-    for name, default in ({option.name: option.default for option in TEXT} | _TEXT_ONLY).items():
-        if options.get(name, default) != default:
-            raise InputError(f"{who}: {name} is an option for texts: leave it out for images")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from xlingual.encoders.segment import pieces, segment
-from xlingual.encoders.weights import LanguageFiles
+from xlingual.encoders.wordfile import LanguageFiles
 from xlingual.errors import InputError, listed
 from xlingual.files import regular_file
 

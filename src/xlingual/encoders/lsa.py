@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.batching import rows_by_language
+from xlingual.encoders.runtime import rows_by_language
 from xlingual.encoders.scheme import Context
 from xlingual.errors import InputError, listed, warn
 from xlingual.models.words import is_spaced, words

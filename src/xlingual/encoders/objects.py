@@ -73,14 +73,9 @@ KINDS: tuple[ObjectKind, ...] = (
         f"{_HERE}with_options",
     ),
     ObjectKind(
-        "SparseEncoder and MultiVectorEncoder (sentence-transformers)",
-        lambda it: is_a(it, _ST, "SparseEncoder", "MultiVectorEncoder"),
-        f"{_HERE}sentence_transformer_kinds",
-    ),
-    ObjectKind(
-        "SentenceTransformer",
-        lambda it: is_a(it, _ST, "SentenceTransformer"),
-        f"{_HERE}sentence_transformer_objects",
+        "SentenceTransformer, SparseEncoder and MultiVectorEncoder (sentence-transformers)",
+        lambda it: is_a(it, _ST, "SentenceTransformer", "SparseEncoder", "MultiVectorEncoder"),
+        f"{_HERE}network",
     ),
     ObjectKind("{language: array or path}, or one array", _is_vectors, f"{_HERE}vectors"),
     ObjectKind(

@@ -88,12 +88,6 @@ PROMPT_NAMES = tuple(  # of models that name prompts of their own
     for name in ("prompt", "query_prompt", "candidate_prompt")
 )
 DIM = Option("dim", whole_number(1), None, "keep the first dimensions only")
-REMOTE_CODE = Option(
-    "remote-code",
-    not_empty,
-    None,
-    "run the Python code of the model at this commit; for a folder: with this digest",
-)
 POOL = Option(
     "pool", one_of("mean", "cls", "pooler", "last"), None, "mean, cls, pooler or last: one vector of many"
 )

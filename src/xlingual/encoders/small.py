@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.batching import rows_by_language
+from xlingual.encoders.runtime import rows_by_language
 from xlingual.encoders.options import Option, one_of
 from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.errors import MissingExtraError

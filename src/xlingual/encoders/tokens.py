@@ -1,8 +1,8 @@
-"""Texts as the tokens that a network reads: counted, and cut."""
+"""Texts as the tokens that a network reads: counted, cut, and padded; how many a network can read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,8 @@ from xlingual.arrays import Ints
 from xlingual.errors import InputError
 
 Features = dict[str, list[int]]  # name of an input of the network → one number for each token
-
 _NO_LIMIT = 10**9  # tokenizers without a limit say 10³⁰
+_POSITIONS = ("position_embeddings", "position_embedding", "embed_positions", "wpe")
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,12 @@ class TextTokens:
 
     def __init__(self, tokenizer: Any, max_length: int | None, who: str) -> None:  # noqa: ANN401
         self.tokenizer, self.max_length = tokenizer, max_length
-        specials = len(tokenizer("a", verbose=False)["input_ids"]) - len(_bare(tokenizer, "a"))
-        if max_length is not None and max_length <= specials:
-            raise InputError(
-                f"{who}: max_length={max_length} leaves no room beside {specials} special tokens"
-            )
+        check_room(who, tokenizer, max_length)
 
     def pieces(self, texts: Sequence[str], pairs: Sequence[str] = ()) -> Pieces:
-        """Return what is read of the texts; `pairs` are second parts that are read with them."""
+        """Number the tokens of texts, cut to the limit; `pairs` are second parts that are read with them."""
         whole = self._read(texts, pairs) if len(texts) else []
-        length = np.array([len(text["input_ids"]) for text in whole], dtype=np.int64)
-        long = length > (self.max_length or _NO_LIMIT)
+        long = np.array([len(text["input_ids"]) > (self.max_length or _NO_LIMIT) for text in whole], np.bool_)
         rows = np.flatnonzero(long).tolist()
         if rows:
             cut = self._read([texts[i] for i in rows], [pairs[i] for i in rows] if pairs else (), cut=True)
@@ -54,15 +49,14 @@ class TextTokens:
         return Pieces(whole, long)
 
     def _read(self, texts: Sequence[str], pairs: Sequence[str] = (), *, cut: bool = False) -> list[Features]:
-        """Return what the tokenizer makes of whole texts, or of texts cut to the limit."""
         limit = {"truncation": True, "max_length": self.max_length} if cut else {"truncation": False}
         both = [list(part) for part in (texts, pairs) if part]
-        found = self.tokenizer(*both, **limit, return_attention_mask=False, verbose=False)
-        return [{name: found[name][i] for name in found} for i in range(len(texts))]
+        columns = self.tokenizer(*both, **limit, return_attention_mask=False, verbose=False)
+        return [{name: columns[name][i] for name in columns} for i in range(len(texts))]
 
 
 def padded(pieces: Sequence[Features], fill: int, width: int = 0) -> dict[str, Ints]:
-    """Return the inputs, int64 [n, tokens], padded on the right, and the mask of all but the padding.
+    """Make the inputs, int64 [n, tokens], padded on the right, and the mask of all but the padding.
 
     Token numbers are padded with `fill`, to `width` at least. A text without tokens is read as one token of
     padding: attention needs one that counts.
@@ -79,7 +73,7 @@ def padded(pieces: Sequence[Features], fill: int, width: int = 0) -> dict[str, I
 
 
 def stated_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
-    """Return the most tokens of a text that the tokenizer's settings allow, None where they say nothing."""
+    """Read the most tokens of a text that the tokenizer's settings allow, None where they say nothing."""
     stated = getattr(tokenizer, "model_max_length", None)
     if not isinstance(stated, int | float | None):
         raise InputError(
@@ -90,49 +84,51 @@ def stated_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
     return limit if limit < _NO_LIMIT else None
 
 
-def chosen_limit(who: str, wanted: int | None, can: int | None, *stated: int | None) -> int | None:
-    """Return how many tokens are read at once: `wanted`, else the smallest stated or possible limit.
+def chosen_limit(who: str, asked: int | None, can: int | None, *stated: int | None) -> int | None:
+    """Choose how many tokens are read at once: `asked`, else the smallest stated or possible limit."""
+    if asked is not None and can is not None and asked > can:
+        raise InputError(f"{who}: max_length={asked} is more than the {can} tokens that the model can read")
+    return asked or min((limit for limit in (can, *stated) if limit is not None), default=None)
 
-    Raises InputError where more is wanted than the model can read.
+
+def check_room(who: str, tokenizer: Any, max_length: int | None) -> None:  # noqa: ANN401
+    """Raise InputError where special tokens leave no room for a text."""
+    bare = tokenizer("a", add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+    specials = len(tokenizer("a", verbose=False)["input_ids"]) - len(bare)
+    if max_length is not None and max_length <= specials:
+        raise InputError(f"{who}: max_length={max_length} leaves no room beside {specials} special tokens")
+
+
+def position_limit(model: Any, config: Any) -> int | None:  # noqa: ANN401  (of any library)
+    """Find how many tokens a network has positions for, None where there is no limit.
+
+    Where padding has a position, as in RoBERTa, those up to it are not for tokens.
     """
-    if wanted is not None and can is not None and wanted > can:
-        raise InputError(f"{who}: max_length={wanted} is more than the {can} tokens that the model can read")
-    return wanted or min((limit for limit in (can, *stated) if limit is not None), default=None)
+    for name, part in model.named_modules():
+        places = getattr(part, "num_embeddings", None)
+        if name.rpartition(".")[2] in _POSITIONS and places is not None and not name.startswith("vision"):
+            padding = getattr(part, "padding_idx", None)
+            return int(places) - (padding + 1 if padding is not None else getattr(part, "offset", 0))
+    limit = getattr(config, "max_position_embeddings", None)
+    return int(limit) if limit is not None and limit > 0 else None
 
 
-def _bare(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
-    return list(tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"])
-
-
-def embedding_rows(model: Any) -> int | None:  # noqa: ANN401  (a network of transformers)
-    """Return how many tokens a network has embeddings of, None where it does not say."""
-    try:
-        rows = getattr(model.get_input_embeddings(), "num_embeddings", None)
-    except (AttributeError, NotImplementedError):
-        return None
-    return None if rows is None else int(rows)
-
-
-def check_vocabulary(who: str, tokenizer: Any, rows: int | None) -> None:  # noqa: ANN401
+def check_vocabulary(who: str, tokenizer: Any, network: Any) -> None:  # noqa: ANN401
     """Raise InputError where a word of the tokenizer has a greater number than the network has embeddings.
 
     Tokens that were added later do not count: some models have one for images that no text contains.
     """
+    try:
+        rows = getattr(network.get_input_embeddings(), "num_embeddings", None)
+    except (AttributeError, NotImplementedError):
+        return
     if rows is None or not hasattr(tokenizer, "get_vocab"):
         return
     added = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else {}
-    _check_numbers(who, (i for word, i in tokenizer.get_vocab().items() if word not in added), rows)
-
-
-def check_pieces(who: str, pieces: Sequence[Features], rows: int | None) -> None:
-    """Raise InputError where a token of a text has no embedding."""
-    if rows is not None:
-        _check_numbers(who, (max(piece["input_ids"], default=-1) for piece in pieces), rows)
-
-
-def _check_numbers(who: str, numbers: Iterable[int], rows: int) -> None:
-    """Raise InputError where the greatest number of a token is not below the number of embeddings."""
-    if (greatest := max(numbers, default=-1)) >= rows:
+    greatest = max(
+        (number for word, number in tokenizer.get_vocab().items() if word not in added), default=-1
+    )
+    if greatest >= rows:
         raise InputError(
             f"{who}: the tokenizer numbers its tokens up to {greatest}, and the network has embeddings of "
             f"{rows} only: they do not belong together; fetch the tokenizer that the model was trained with"

@@ -14,7 +14,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.scheme import Context
-from xlingual.encoders.torch_runtime import choose_device, require, running
+from xlingual.encoders.runtime import choose_device, require, running
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.batching import Memory, in_batches, rows_by_language
+from xlingual.encoders.runtime import Memory, in_batches, rows_by_language
 from xlingual.encoders.scheme import IMAGES, Context
 from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base

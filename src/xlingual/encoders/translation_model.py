@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xlingual.arrays import Ints, Vectors
-from xlingual.encoders.batching import Memory, in_batches
+from xlingual.encoders.runtime import Memory, in_batches
 from xlingual.encoders.checkpoints import check_tokenizer, check_weights, model_folder
 from xlingual.encoders.dictionary import Translated
-from xlingual.encoders.torch_runtime import choose_device, device_part, loading, pretrained, require, running
-from xlingual.encoders.weights import Watch, checkpoint_digest
+from xlingual.encoders.runtime import choose_device, device_part, loading, pretrained, require, running
+from xlingual.encoders.checkpoints import Watch, checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import digest
 

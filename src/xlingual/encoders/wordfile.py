@@ -10,16 +10,22 @@ import gzip
 import re
 import zlib
 from array import array
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Generic, TypeVar, cast
 
 import numpy as np
 
 from xlingual.arrays import Ints, Vectors
+from xlingual.encoders.checkpoints import Watch
 from xlingual.encoders.vectorfile import names_beside
 from xlingual.errors import InputError, listed, warn
+from xlingual.models.files import file_digest
+from xlingual.records import digest
+
+T = TypeVar("T")
 
 _LONGEST_LINE = 1 << 20  # bytes; a longer one is not text
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
@@ -154,3 +160,58 @@ def _is_number(field: bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+@dataclass(eq=False)
+class LanguageFiles(Generic[T]):
+    """Files in whose path `{lang}` stands for a language; without it one file serves all languages.
+
+    `find(path, language)` raises InputError where the file is not there (the language is "" for that of all),
+    `read` reads it: once, when it is first asked for, and only as it was when its digest was taken.
+    """
+
+    pattern: str
+    languages: Sequence[str]
+    what: str  # what a file is, in errors
+    find: Callable[[Path, str], None]
+    read: Callable[[Path], T]
+    _read: dict[Path, T] = field(default_factory=dict, init=False, repr=False)
+    _watch: Watch = field(default_factory=Watch, init=False, repr=False)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The languages that have files, sorted; "" for the one of all."""
+        return tuple(sorted(set(self.languages))) if "{lang}" in self.pattern else ("",)
+
+    @property
+    def digest(self) -> str:
+        """A hash of the files of all languages."""
+        return digest(*(part for tag in self.tags for part in (tag, self._digest(self.path(tag))))).hex()
+
+    def path(self, language: str) -> Path:
+        """Return the file of a language; raise InputError where it is not there."""
+        path = Path(self.pattern.replace("{lang}", language))
+        self.find(path, language if "{lang}" in self.pattern else "")
+        return path
+
+    def check(self) -> None:
+        """Raise InputError where a file is not there."""
+        for tag in self.tags:
+            self.path(tag)
+
+    def of(self, language: str) -> T:
+        """Return what was read from the file of a language."""
+        path = self.path(language)
+        if path not in self._read:
+            self._digest(path)
+            found = self.read(path)
+            self.check_unchanged(path)
+            self._read[path] = found
+        return self._read[path]
+
+    def check_unchanged(self, path: Path) -> None:
+        """Raise InputError where a file has changed since its digest was taken."""
+        self._watch.check(str(path), lambda: file_digest(path), f"{path}: {self.what}")
+
+    def _digest(self, path: Path) -> str:
+        return self._watch.digest(str(path), lambda: file_digest(path))

@@ -12,12 +12,11 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.batching import distinct_rows, rows_by_language
+from xlingual.encoders.runtime import distinct_rows, rows_by_language
 from xlingual.encoders.scheme import Context
 from xlingual.encoders.segment import UnknownWords, lookups, pieces, segment
 from xlingual.encoders.vectorfile import one_size
-from xlingual.encoders.weights import LanguageFiles
-from xlingual.encoders.wordfile import WordFile, check_word_file
+from xlingual.encoders.wordfile import LanguageFiles, WordFile, check_word_file
 from xlingual.errors import InputError
 from xlingual.records import Texts, digest
 

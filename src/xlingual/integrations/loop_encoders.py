@@ -11,7 +11,7 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Adapter, Encoder
-from xlingual.encoders.batching import distinct_rows
+from xlingual.encoders.runtime import distinct_rows
 from xlingual.encoders.objects import has
 from xlingual.encoders.sentence_transformer import similarity_of
 from xlingual.encoders.sentence_transformer_kinds import encoded, kind_of_model

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from xlingual.encoders.batching import is_out_of_memory
+from xlingual.encoders.runtime import is_out_of_memory
 from xlingual.errors import InputError, listed
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from xlingual.arrays import Ints, Vectors
-from xlingual.encoders.torch_runtime import choose_device
+from xlingual.encoders.runtime import choose_device
 from xlingual.errors import InputError
 from xlingual.streams import stream
 

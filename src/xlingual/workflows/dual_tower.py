@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +17,16 @@ from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.embed import batch_identity, embed_sides, load_fit_texts
 from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.encoders.checkpoints import check_tokenizer, check_weights, model_folder
-from xlingual.encoders.tokens import TextTokens
-from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.tokens import (
+    TextTokens,
+    check_vocabulary,
+    chosen_limit,
+    position_limit,
+    stated_limit,
+)
+from xlingual.encoders.runtime import loading, refuse_random, require
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
-from xlingual.encoders.transformer_text import TextNetwork
-from xlingual.encoders.weights import checkpoint_digest, model_files
+from xlingual.encoders.checkpoints import checkpoint_digest, model_files
 from xlingual.errors import InputError, warn
 from xlingual.files import make_folder, writing
 from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig
@@ -107,8 +113,10 @@ class TowerBuilder:
         check_weights(who, folder)
         check_tokenizer(who, folder)
         identity = f"hf:{checkpoint_digest(folder, model_files(folder, modules=False))[:16]}"
-        read = TextNetwork(folder, {"device": "cpu", "dtype": "float32"}, "cls", who)
-        tokens = TextTokens(read.tokenizer, read.max_length(options.max_length), who)
+        tokenizer, network = _load(folder, who)
+        limit = position_limit(network, network.config)
+        most = chosen_limit(who, options.max_length, limit, stated_limit(tokenizer))
+        tokens = TextTokens(tokenizer, most, who)
         self.run.report("reading the network")
         context = options.context is not False and any(self.data.answers.context)
         inputs = token_inputs(self.data, tokens, context)
@@ -120,7 +128,7 @@ class TowerBuilder:
                 )
         config = DualEncoderConfig(
             tower="transformer",
-            dim=read.dim,
+            dim=int(network.config.hidden_size),
             separate=options.separate,
             context=context,
             scale=options.scale,
@@ -128,10 +136,10 @@ class TowerBuilder:
         )
 
         def save(folder: Path) -> None:
-            read.model.config.save_pretrained(folder)
-            read.tokenizer.save_pretrained(folder)
+            network.config.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
 
-        return UntrainedTower(DualEncoder(config, options.seed, read.model), inputs, who, identity, save=save)
+        return UntrainedTower(DualEncoder(config, options.seed, network), inputs, who, identity, save=save)
 
     def on_vectors(self, base: EncoderLike) -> UntrainedTower:
         """Return a tower on an encoder that stays as it is."""
@@ -174,3 +182,23 @@ class TowerBuilder:
                 "others elsewhere: fit it, with fit=FILE#SPLIT"
             )
         return name, encoder
+
+
+def _load(folder: Path, who: str) -> tuple[Any, Any]:
+    """Load the tokenizer and the network of a folder: never a pickle, no code, nothing from a hub."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    local = {"local_files_only": True, "trust_remote_code": False}
+    with loading(who) as messages:
+        tokenizer = AutoTokenizer.from_pretrained(folder, **local)
+        network = AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **local)
+    config = network.config
+    unread = ("pooler.", "decoder.") if config.is_encoder_decoder else ("pooler.",)
+    refuse_random(who, messages, config.model_type, *unread)
+    if tokenizer.cls_token is None:
+        raise InputError(f"{who}: has no first token that stands for the whole text: take a network like BERT")
+    network = network.get_encoder() if config.is_encoder_decoder else network
+    check_vocabulary(who, tokenizer, network)
+    tokenizer.padding_side = "right"
+    return tokenizer, network.eval()

@@ -17,7 +17,7 @@ from xlingual.data.pools.parallel_reading import read_parallel
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, Spec, parse
 from xlingual.encoders.plugins import Known
-from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.runtime import require
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import InputError
 from xlingual.measures import AveragePrecision

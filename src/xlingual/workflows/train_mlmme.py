@@ -17,7 +17,7 @@ from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike
-from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.runtime import require
 from xlingual.errors import InputError, listed, warn
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.store import StoreLike, open_store

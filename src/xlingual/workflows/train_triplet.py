@@ -17,7 +17,7 @@ from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, fit_texts_for
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.runtime import require
 from xlingual.errors import InputError
 from xlingual.store import StoreLike, open_store
 from xlingual.training.log import OnLog

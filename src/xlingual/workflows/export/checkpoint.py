@@ -13,7 +13,7 @@ from xlingual.encoders.checkpoints import read_json
 from xlingual.encoders.huggingface import HuggingFaceEncoder
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
-from xlingual.encoders.weights import model_files
+from xlingual.encoders.checkpoints import model_files
 from xlingual.errors import InputError
 
 # names that every version of the library since 2.0 reads

@@ -16,7 +16,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders import Encoder
 from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
-from xlingual.encoders.torch_runtime import loading, require
+from xlingual.encoders.runtime import loading, require
 from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import DataWarning, InputError
 from xlingual.files import make_folder

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from xlingual.arrays import Vectors
 from xlingual.encoders import Encoder
-from xlingual.encoders.torch_runtime import loading
+from xlingual.encoders.runtime import loading
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY, DualNetwork, DualTexts, DualVectors
 from xlingual.encoders.trained_mlmme import MlmmeNetwork, MlmmeTexts
 from xlingual.errors import DataWarning, InputError, listed
