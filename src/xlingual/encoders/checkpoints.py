@@ -20,7 +20,8 @@ from xlingual.errors import InputError, MissingExtraError
 from xlingual.models.files import file_digest
 
 # files to fetch from a hub: never a pickle, never code
-_WANTED = [f"*.{end}" for end in "json txt model spm bpe codes tiktoken jinja safetensors".split()]
+_ENDINGS = ("json", "txt", "model", "spm", "bpe", "codes", "tiktoken", "jinja", "safetensors")
+_WANTED = [f"*.{ending}" for ending in _ENDINGS]
 _UNWANTED = ["onnx/*", "*/onnx/*", "openvino/*", "*/openvino/*"]
 # what no loader reads: words about the model, images, pickles and weights of other frameworks, states and
 # logs of training; any other file may change vectors (generation_config.json, bpe.codes, adapters, …)

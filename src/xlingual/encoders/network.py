@@ -211,8 +211,8 @@ class TextNetwork(Encoder):
             allowed, compared_by = _COMPARED[self.kind], str(model.similarity_fn_name)
             if compared_by not in allowed:
                 raise InputError(
-                    f"{self.who}: compares by {compared_by}, which is a distance and not ranked here: set its "
-                    f"similarity_fn_name to {' or '.join(map(repr, allowed))}"
+                    f"{self.who}: compares by {compared_by}, which is a distance and not ranked here: set "
+                    f"its similarity_fn_name to {' or '.join(map(repr, allowed))}"
                 )
             return
         if kind := kind_of_modules(type(part).__module__ for part in model.modules()):
@@ -267,7 +267,7 @@ class Network(NetworkEncoder, TextNetwork):
         return stated if isinstance(stated, str) and self.kind == DENSE else None
 
     @cached_property
-    def model(self) -> Any:  # type: ignore[override]  # noqa: ANN401
+    def model(self) -> Any:  # noqa: ANN401
         """The model, read from the files that the identity is of."""
         import sentence_transformers
         import torch
@@ -351,7 +351,7 @@ class NetworkObject(TextNetwork):
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
         self.model, self.who = model, type(model).__name__
-        self.kind = next((kind for kind in _COMPARED if is_a(model, "sentence_transformers", kind)), DENSE)
+        self.kind = kind_of_model(model)
         self.dims, self.batch, self.given = (
             options.get("dim"),
             options.get("batch", 32),
@@ -433,6 +433,11 @@ def adapter_of(entry: Any, kind: str, **options: Any) -> Encoder:  # noqa: ANN40
     images = import_module("xlingual.encoders.network_images")
     encoder: Encoder = images.SentenceTransformerImageObject(entry, options)
     return encoder
+
+
+def kind_of_model(model: object) -> str:
+    """Find whether a loaded model gives dense, sparse or token vectors."""
+    return next((kind for kind in _COMPARED if is_a(model, "sentence_transformers", kind)), DENSE)
 
 
 def model_vectors(

@@ -78,7 +78,7 @@ class OnnxEncoder(NetworkEncoder):
                 raise InputError(
                     f"{self.who}: file={file} is not in the folder, which has the graphs: {listing}"
                 )
-            return folder / file
+            return Path(folder / file)
         usual = [place / name for name in self.names for place in (folder, folder / "onnx")]
         choice = [path for path in usual if path in graphs] or graphs[: len(graphs) == 1]
         if not choice:
@@ -94,7 +94,9 @@ class OnnxEncoder(NetworkEncoder):
             try:
                 with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
                     places = [(match.end(), match[1][0]) for match in _LOCATION.finditer(content)]
-                    names = {content[start : start + size].decode("utf-8", "replace") for start, size in places}
+                    names = {
+                        content[start : start + size].decode("utf-8", "replace") for start, size in places
+                    }
             except ValueError:
                 raise InputError(f"{self.who}: {self.path.name} is empty: export the model again") from None
         beside = sorted(self.path.parent / name for name in names)
@@ -117,7 +119,9 @@ class OnnxEncoder(NetworkEncoder):
             try:
                 session = onnxruntime.InferenceSession(self.path, options, providers=usable)
             except Exception as error:  # onnxruntime's exceptions have no common base
-                raise InputError(f"{self.who}: {self.path.name} cannot be loaded ({_brief(error)})") from error
+                raise InputError(
+                    f"{self.who}: {self.path.name} cannot be loaded ({_brief(error)})"
+                ) from error
         inputs = [slot.name for slot in session.get_inputs()]
         if others := self.other_inputs(inputs):
             kind = "texts" if "input_ids" in self.expected else "images"
@@ -142,8 +146,8 @@ class OnnxEncoder(NetworkEncoder):
             return {output: shape for output, shape in slots.items() if output != "logits"}
         if name not in slots:
             raise InputError(
-                f"{self.who}: output={name}: {self.path.name} has no such output.{did_you_mean(name, slots)} It "
-                f"has {listed(slots)}: to read an inner layer, export the model with it as an output"
+                f"{self.who}: output={name}: {self.path.name} has no such output.{did_you_mean(name, slots)} "
+                f"It has {listed(slots)}: to read an inner layer, export the model with it as an output"
             )
         return {name: slots[name]}
 
@@ -157,8 +161,8 @@ class OnnxEncoder(NetworkEncoder):
         names = listed(slot.name for slot in self.session.get_outputs())
         what = "one vector for each row" if pool == "pooler" else "a vector for each token or place"
         return InputError(
-            f"{self.who}: pool={pool} needs an output with {what}; the graph has {names}: choose another pool, "
-            "or export the graph with that output"
+            f"{self.who}: pool={pool} needs an output with {what}; the graph has {names}: choose another "
+            "pool, or export the graph with that output"
         )
 
     def run_graph(self, feeds: Mapping[str, np.ndarray], output: str) -> np.ndarray:
@@ -240,8 +244,8 @@ class OnnxTexts(OnnxEncoder):
         more = sorted({name.rpartition(".")[2] for name in types} - {"Transformer", "Pooling", "Normalize"})
         if len(named) != 1 or named[0] not in _MODES or more:
             raise InputError(
-                f"{self.who}: the model pools or goes on ({listed(more or named)}) in a way that is not in the "
-                "graph: export it with an output sentence_embedding, or say pool= to leave that out"
+                f"{self.who}: the model pools or goes on ({listed(more or named)}) in a way that is not in "
+                "the graph: export it with an output sentence_embedding, or say pool= to leave that out"
             )
         return _MODES[named[0]]
 
@@ -251,8 +255,8 @@ class OnnxTexts(OnnxEncoder):
         path = self.folder / "tokenizer.json"
         if not path.is_file():
             raise InputError(
-                f"{self.who}: no tokenizer.json in the folder: save it with AutoTokenizer.from_pretrained(NAME)"
-                ".save_pretrained(FOLDER)"
+                f"{self.who}: no tokenizer.json in the folder: save it with AutoTokenizer"
+                ".from_pretrained(NAME).save_pretrained(FOLDER)"
             )
         from transformers import PreTrainedTokenizerFast
 
@@ -263,7 +267,9 @@ class OnnxTexts(OnnxEncoder):
         names = [slot.name for slot in self.session.get_inputs()]
         tokenizer.model_input_names = [name for name in _INPUTS[::2] if name in names]
         positions = config.get("max_position_embeddings")
-        if isinstance(positions, int) and any(part in str(config.get("model_type")) for part in _AFTER_PADDING):
+        if isinstance(positions, int) and any(
+            part in str(config.get("model_type")) for part in _AFTER_PADDING
+        ):
             positions -= int(config.get("pad_token_id") or 0) + 1
         can = [limit for limit in (positions, self._width) if isinstance(limit, int) and limit > 0]
         limits = (stated_limit(tokenizer), stated if isinstance(stated, int) else None)

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from logging import Handler
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -69,7 +70,7 @@ def in_batches(
         longest = int(length[order[start]])
         rows = order[start : start + memory.rows(batch_size, longest)]
         rows = rows[length[rows] >= LIKE * longest]
-        vectors = unless_out_of_memory(lambda rows=rows: np.asarray(run(rows)))
+        vectors = unless_out_of_memory(partial(run, rows))
         if vectors is None:
             if len(rows) == 1:
                 raise too_large(who, f"a single row (of length {longest})")
@@ -78,7 +79,7 @@ def in_batches(
             continue
         if start == 0:
             answer = np.empty((len(order), vectors.shape[1]), dtype=np.float32)
-        answer[rows] = vectors
+        answer[rows] = np.asarray(vectors)
         start += len(rows)
     if refused:
         warn_halved(who, refused, size)
@@ -88,7 +89,8 @@ def in_batches(
 def too_large(who: str, what: str) -> InputError:
     """Make the error for memory that does not hold `what`."""
     return InputError(
-        f"{who}: out of memory with {what}: lower max_length, choose dtype=float16, a smaller model or device=cpu"
+        f"{who}: out of memory with {what}: lower max_length, choose dtype=float16, a smaller model or "
+        "device=cpu"
     )
 
 
@@ -206,8 +208,8 @@ def loading(who: str) -> Iterator[list[str]]:
             raise MissingExtraError(f"the tokenizer of {who}", "mt") from error
         if "trust_remote_code" in text:
             raise InputError(
-                f"{who}: the model comes with Python code, which is never run: load it in a function of yours "
-                "that you trust, python:MODULE:FUNCTION"
+                f"{who}: the model comes with Python code, which is never run: load it in a function of "
+                "yours that you trust, python:MODULE:FUNCTION"
             ) from error
         raise InputError(f"{who}: cannot be loaded ({type(error).__name__}: {text[:300]})") from error
     finally:

@@ -38,7 +38,7 @@ class TextTokens:
         check_room(who, tokenizer, max_length)
 
     def pieces(self, texts: Sequence[str], pairs: Sequence[str] = ()) -> Pieces:
-        """Number the tokens of texts, cut to the limit; `pairs` are second parts that are read with them."""
+        """Make tokens of texts, cut to the limit; `pairs` are second parts that are read with them."""
         whole = self._read(texts, pairs) if len(texts) else []
         long = np.array([len(text["input_ids"]) > (self.max_length or _NO_LIMIT) for text in whole], np.bool_)
         rows = np.flatnonzero(long).tolist()

@@ -13,8 +13,8 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.own_similarity import OwnSimilarity
-from xlingual.encoders.scheme import Context
 from xlingual.encoders.runtime import choose_device, require, running
+from xlingual.encoders.scheme import Context
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.runtime import Memory, in_batches, in_parts
+from xlingual.encoders.runtime import Memory, in_batches, in_parts, loading, require
 from xlingual.encoders.scheme import Context
 from xlingual.encoders.tokens import TextTokens
-from xlingual.encoders.runtime import loading, require
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.encoders.transformer_text import position_limit
 from xlingual.errors import InputError

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.encoders.base import Adapter, Encoder
-from xlingual.encoders.runtime import distinct_rows, rows_by_language
 from xlingual.encoders.dictionary import DictionaryTranslator, Translator
+from xlingual.encoders.runtime import distinct_rows, rows_by_language
 from xlingual.encoders.scheme import Context
 from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.segment import UnknownWords

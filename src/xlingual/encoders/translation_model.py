@@ -11,11 +11,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xlingual.arrays import Ints, Vectors
-from xlingual.encoders.runtime import Memory, in_batches
-from xlingual.encoders.checkpoints import check_tokenizer, check_weights, model_folder
+from xlingual.encoders.checkpoints import (
+    Watch,
+    check_tokenizer,
+    check_weights,
+    checkpoint_digest,
+    model_folder,
+)
 from xlingual.encoders.dictionary import Translated
-from xlingual.encoders.runtime import choose_device, device_part, loading, pretrained, require, running
-from xlingual.encoders.checkpoints import Watch, checkpoint_digest
+from xlingual.encoders.runtime import (
+    Memory,
+    choose_device,
+    device_part,
+    in_batches,
+    loading,
+    refuse_random,
+    require,
+    running,
+)
 from xlingual.errors import InputError, listed
 from xlingual.records import digest
 
@@ -162,14 +175,13 @@ def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> 
     slow = any(folder.glob("*.model")) and not (folder / "tokenizer.json").is_file()
     if slow or any(folder.glob("*.spm")):
         require(f"the tokenizer of {who}", "hf", "sentencepiece")
-    with loading(who):
+    with loading(who) as messages:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model, missing, mismatched = pretrained(AutoModelForSeq2SeqLM, folder, dtype)
-        model = model.to(device).eval()
-    if missing or mismatched:
-        raise InputError(
-            f"{who}: is no whole translation model: it lacks weights ({listed(missing + mismatched, 3)})"
+        model = AutoModelForSeq2SeqLM.from_pretrained(
+            folder, dtype=dtype, use_safetensors=True, local_files_only=True
         )
+        model = model.to(device).eval()
+    refuse_random(who, messages, model.config.model_type)
     if tokenizer.pad_token_id is None:
         raise InputError(f"{who}: its tokenizer has no pad token: name one in tokenizer_config.json")
     limits = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None))

@@ -11,10 +11,10 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Adapter, Encoder
-from xlingual.encoders.runtime import distinct_rows
+from xlingual.encoders.checkpoints import DENSE
+from xlingual.encoders.network import kind_of_model, model_vectors, similarity_of
 from xlingual.encoders.objects import has
-from xlingual.encoders.sentence_transformer import similarity_of
-from xlingual.encoders.sentence_transformer_kinds import encoded, kind_of_model
+from xlingual.encoders.runtime import distinct_rows
 from xlingual.errors import InputError
 from xlingual.records import Images, Texts, digest
 from xlingual.store import Store
@@ -46,7 +46,7 @@ class TrainedModel(Encoder):
     @property
     def by_role(self) -> bool:  # type: ignore[override]
         """Whether a text may have another vector as a query than as a candidate."""
-        if kind_of_model(self.model) is not None:
+        if kind_of_model(self.model) != DENSE:
             return True
         own = any((getattr(self.model, "prompts", None) or {}).values())
         given = any(text is not None for side in self.prompts.values() for text in side.values())
@@ -65,35 +65,22 @@ class TrainedModel(Encoder):
         return f"python:{kind.__module__}.{kind.__qualname__}?{self.when}"
 
     def encode(self, batch: Texts, /) -> Vectors:
-        """Return the vectors of texts, as the library's own evaluators have them made.
-
-        A SparseEncoder and a MultiVectorEncoder give vectors of their own form.
-        """
-        if (kind := kind_of_model(self.model)) is not None:
-            return self._as_they_are(kind, batch)
-        own = {"query": "encode_query", "candidate": "encode_document"}.get(batch.role or "", "encode")
+        """Give the vectors of texts in the model's own form, as the library's evaluators make them."""
         texts, index = distinct_rows(batch.text)
-        given = {
-            key: text for key, text in self.prompts.get(batch.role or "", {}).items() if text is not None
-        }
-        function = getattr(self.model, own, self.model.encode)
-        vectors = np.asarray(function(list(texts), convert_to_numpy=True, **self.encoding, **given))
-        if vectors.ndim != 2 or len(vectors) != len(texts):
+        sides = self.prompts.get(batch.role or "", {})
+        named = {key: text for key, text in sides.items() if text is not None}
+        kind, options = kind_of_model(self.model), {**self.encoding, **named}
+        if kind == DENSE:
+            vectors = model_vectors(self.model, kind, texts, batch.role, **options)
+        else:  # of the options of dense vectors they know the size of batches alone
+            size = self.encoding.get("batch_size") or 32
+            vectors = model_vectors(self.model, kind, texts, batch.role, batch_size=size, **named)
+        if getattr(vectors, "ndim", 2) != 2 or len(vectors) != len(texts):
             raise InputError(
-                f"{own} of the model ({type(self.model).__name__}) returned an array of shape "
-                f"{vectors.shape} for {len(texts):,} texts; expected ({len(texts)}, d)"
+                f"the model ({type(self.model).__name__}) returned an array of shape "
+                f"{np.shape(vectors)} for {len(texts):,} texts; expected ({len(texts)}, d)"
             )
-        usable = vectors.dtype.kind in "fi"  # others are refused where vectors are checked
-        return vectors.astype(np.float32)[index] if usable else cast("Vectors", vectors[index])
-
-    def _as_they_are(self, kind: str, batch: Texts) -> Vectors:
-        named = self.prompts.get(batch.role or "", {})
-        prompt, name = named.get("prompt"), named.get("prompt_name")
-        if prompt is None and name is not None:
-            prompt = self.model.prompts[name]
-        size = self.encoding.get("batch_size") or 32
-        found = encoded(self.model, kind, batch, type(self.model).__name__, prompt, size)
-        return cast("Vectors", found.vectors)
+        return cast("Vectors", vectors[index])
 
 
 def check_model(model: Any) -> None:  # noqa: ANN401

@@ -16,7 +16,14 @@ from xlingual import encoders
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.embed import batch_identity, embed_sides, load_fit_texts
 from xlingual.encoders import Encoder, EncoderLike, Spec
-from xlingual.encoders.checkpoints import check_tokenizer, check_weights, model_folder
+from xlingual.encoders.checkpoints import (
+    check_tokenizer,
+    check_weights,
+    checkpoint_digest,
+    model_files,
+    model_folder,
+)
+from xlingual.encoders.runtime import loading, refuse_random, require
 from xlingual.encoders.tokens import (
     TextTokens,
     check_vocabulary,
@@ -24,9 +31,7 @@ from xlingual.encoders.tokens import (
     position_limit,
     stated_limit,
 )
-from xlingual.encoders.runtime import loading, refuse_random, require
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
-from xlingual.encoders.checkpoints import checkpoint_digest, model_files
 from xlingual.errors import InputError, warn
 from xlingual.files import make_folder, writing
 from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig
@@ -197,7 +202,9 @@ def _load(folder: Path, who: str) -> tuple[Any, Any]:
     unread = ("pooler.", "decoder.") if config.is_encoder_decoder else ("pooler.",)
     refuse_random(who, messages, config.model_type, *unread)
     if tokenizer.cls_token is None:
-        raise InputError(f"{who}: has no first token that stands for the whole text: take a network like BERT")
+        raise InputError(
+            f"{who}: has no first token that stands for the whole text: take a network like BERT"
+        )
     network = network.get_encoder() if config.is_encoder_decoder else network
     check_vocabulary(who, tokenizer, network)
     tokenizer.padding_side = "right"

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.encoders import Encoder
-from xlingual.encoders.checkpoints import read_json
-from xlingual.encoders.huggingface import HuggingFaceEncoder
+from xlingual.encoders.checkpoints import model_files, read_json
+from xlingual.encoders.network import Network, whole_dim
 from xlingual.encoders.prompts import Prompts
-from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
-from xlingual.encoders.checkpoints import model_files
 from xlingual.errors import InputError
 
 # names that every version of the library since 2.0 reads
@@ -31,21 +29,17 @@ def copy_base(base: Encoder, folder: Path) -> Listing:
     Options of its spec become settings: prompts, the most tokens, the pooling. Raises InputError where the
     library has no setting for one.
     """
-    if isinstance(base, SentenceTransformerEncoder):
-        return _copy_modules(base, folder)
-    if isinstance(base, HuggingFaceEncoder):
-        return _copy_network(base, folder)
-    raise InputError(
-        f"--base {base.identity}: only st: and hf: encoders are networks that can be exported with the layers"
-    )
-
-
-def whole_dim(model: Any) -> int:  # noqa: ANN401  (a SentenceTransformer)
-    """Return how many dimensions a model's modules give, before the library cuts any off."""
-    cut, model.truncate_dim = model.truncate_dim, None
-    read = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
-    found, model.truncate_dim = read(), cut
-    return int(found)
+    if not isinstance(base, Network):
+        raise InputError(
+            f"--base {base.identity}: only st: and hf: encoders are networks that can be exported with the "
+            "layers"
+        )
+    if base.options["dtype"] != "float32":
+        raise InputError(
+            f"{base.who}: dtype={base.options['dtype']} has no equivalent in sentence-transformers: export "
+            "the layers alone, with --to onnx"
+        )
+    return _copy_modules(base, folder) if base.is_st else _copy_network(base, folder)
 
 
 def write_modules(folder: Path, modules: Listing, more: Iterable[tuple[str, str]]) -> None:
@@ -63,11 +57,10 @@ def write_settings(path: Path, content: Mapping[str, Any] | Listing) -> None:
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _copy_modules(base: SentenceTransformerEncoder, folder: Path) -> Listing:
-    _refuse(base.who, base.options, {"dtype": "float32"})
+def _copy_modules(base: Network, folder: Path) -> Listing:
     _copy(base.folder, model_files(base.folder), folder)
     if not (folder / MODULES).is_file():  # the library then pools a network of transformers by the mean
-        modules = pooled_network(folder, whole_dim(base.model), "mean", None)
+        modules = pooled_network(folder, whole_dim(base.model) or 0, "mean", None)
     else:
         modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
     settings = read_json(folder / SETTINGS)
@@ -82,8 +75,7 @@ def _copy_modules(base: SentenceTransformerEncoder, folder: Path) -> Listing:
     return modules
 
 
-def _copy_network(base: HuggingFaceEncoder, folder: Path) -> Listing:
-    _refuse(base.who, base.options, {"dtype": "float32"})
+def _copy_network(base: Network, folder: Path) -> Listing:
     if base.pool not in _MODES:
         raise InputError(
             f"{base.who}: pool={base.pool} has no equivalent in sentence-transformers: export the layers "
@@ -91,7 +83,9 @@ def _copy_network(base: HuggingFaceEncoder, folder: Path) -> Listing:
         )
     _copy(base.folder, model_files(base.folder, modules=False), folder)
     write_settings(folder / SETTINGS, _prompts(base.prompts, {}))
-    return pooled_network(folder, base.network.dim, base.pool, base.tokens.max_length)
+    limit = base.model.max_seq_length
+    most = limit if limit is not None and limit < 10**9 else None
+    return pooled_network(folder, whole_dim(base.model) or 0, base.pool, most)
 
 
 def pooled_network(folder: Path, dim: int, pool: str, limit: int | None) -> Listing:
@@ -117,13 +111,3 @@ def _prompts(prompts: Prompts, own: Mapping[str, str]) -> dict[str, Any]:
     if not prompts.plain:
         return {"prompts": settings, "default_prompt_name": None}
     return {"prompts": settings | {"plain": prompts.plain}, "default_prompt_name": "plain"}
-
-
-def _refuse(who: str, options: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
-    """Raise InputError where an option has a value that the library has no setting for."""
-    for name, value in usual.items():
-        if options[name] != value:
-            raise InputError(
-                f"{who}: {name}={options[name]} has no equivalent in sentence-transformers: export the "
-                "layers alone, with --to onnx"
-            )

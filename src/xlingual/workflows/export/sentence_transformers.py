@@ -14,8 +14,7 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders import Encoder
-from xlingual.encoders.networks import NetworkEncoder
-from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
+from xlingual.encoders.network import Network, NetworkEncoder, whole_dim
 from xlingual.encoders.runtime import loading, require
 from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import DataWarning, InputError
@@ -27,7 +26,6 @@ from xlingual.workflows.export.checkpoint import (
     DENSE,
     NORMALIZE,
     copy_base,
-    whole_dim,
     write_modules,
     write_settings,
 )
@@ -135,7 +133,7 @@ def _write_layers(
 
 def uncut_dim(base: Encoder, dim: int) -> int:
     """Return how many dimensions the modules of the base give, whose vectors, of `dim`, may be cut."""
-    return whole_dim(base.model) if isinstance(base, SentenceTransformerEncoder) else dim
+    return whole_dim(base.model) or dim if isinstance(base, Network) else dim
 
 
 def _expected(network: TripletNetwork, base: Encoder, tower: str) -> Vectors:

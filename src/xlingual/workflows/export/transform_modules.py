@@ -12,8 +12,7 @@ import numpy as np
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders import Encoder
 from xlingual.encoders.checkpoints import read_json
-from xlingual.encoders.huggingface import HuggingFaceEncoder
-from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
+from xlingual.encoders.network import Network
 from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.card import place_name
@@ -142,7 +141,7 @@ def _write_layers(made: Path, modules: Listing, matrix: Floats, offset: Floats, 
 
 def _check_network(base: Encoder) -> None:
     """Raise InputError where the encoder below is no network that the library runs."""
-    if not isinstance(base, SentenceTransformerEncoder | HuggingFaceEncoder):
+    if not isinstance(base, Network):
         raise InputError(
             f"--base {base.identity}: only st: and hf: encoders are networks that can be exported with the "
             "map; --to safetensors writes the map alone"
