@@ -20,9 +20,9 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.runtime import distinct_rows
 from xlingual.encoders.options import KIND, PROMPTS, TRAINED_ON, Option, amount, not_empty, whole_number
 from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.runtime import distinct_rows
 from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.errors import InputError, MissingExtraError, warn
 from xlingual.records import Texts

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.runtime import rows_by_language
 from xlingual.encoders.options import Option, one_of
+from xlingual.encoders.runtime import rows_by_language
 from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.errors import MissingExtraError
 from xlingual.records import Encoded, Texts

@@ -13,8 +13,8 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.runtime import Memory, in_batches, in_parts, loading, require
 from xlingual.encoders.scheme import Context
-from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.encoders.tokens import TextTokens, position_limit
+from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.errors import InputError
 from xlingual.models.batches import bags, padded
 from xlingual.models.dual_encoder_config import DualEncoderConfig
