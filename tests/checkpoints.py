@@ -178,7 +178,7 @@ def qwen(folder, _):
 
 
 def clip(folder, _):
-    from transformers import CLIPConfig, CLIPModel
+    from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel
 
     size = wordpiece(folder)
     tower = small(num_hidden_layers=2)
@@ -186,16 +186,19 @@ def clip(folder, _):
     vision = {**tower, "image_size": 32, "patch_size": 16}
     config = CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)
     seeded(CLIPModel, config).save_pretrained(folder)
+    sizes = {"size": {"shortest_edge": 32}, "crop_size": {"height": 32, "width": 32}}
+    CLIPImageProcessorPil(**sizes).save_pretrained(folder)
 
 
 def siglip(folder, _):
-    from transformers import SiglipConfig, SiglipModel
+    from transformers import SiglipConfig, SiglipImageProcessorPil, SiglipModel
 
     size = wordpiece(folder)
     tower = small(num_hidden_layers=2)
     text = {**tower, "vocab_size": size, "max_position_embeddings": 24, "projection_size": 32}
     vision = {**tower, "image_size": 32, "patch_size": 16}
     seeded(SiglipModel, SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
+    SiglipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
 
 
 def t5(folder, _):

@@ -9,9 +9,10 @@ from tests.checkpoints import TEXTS
 library = pytest.importorskip("sentence_transformers")
 pytest.importorskip("sentence_transformers.multi_vector_encoder")
 
+from xlingual.encoders.sentence_transformer_kinds import adapter_of, kind_of_model  # noqa: E402
+
 import xlingual  # noqa: E402
 from xlingual.encoders import text_encoders  # noqa: E402
-from xlingual.encoders.sentence_transformer_kinds import adapter_of, kind_of_model  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
 from xlingual.forms import SparseVectors, TokenVectors  # noqa: E402
 from xlingual.records import Texts  # noqa: E402

@@ -424,7 +424,7 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     return encoder
 
 
-def adapter_of(entry: Any, kind: str, **options: Any) -> Encoder:  # noqa: ANN401
+def adapter_of(entry: Any, kind: str = "texts", **options: Any) -> Encoder:  # noqa: ANN401
     """Make the encoder of texts or images that a loaded model stands for; `options` of `xlingual.encoder`."""
     if kind != IMAGES:
         return NetworkObject(entry, options)
@@ -478,7 +478,7 @@ def prompts_of(named: Mapping[str, str | None], default: str | None) -> Prompts:
     """
     texts = {str(name): str(text or "") for name, text in named.items()}
     document = next((texts[name] for name in _DOCUMENT if texts.get(name)), "")
-    return Prompts(texts.get(default or "", ""), texts.get("query", ""), document)
+    return Prompts(texts.get(str(default), "") if default else "", texts.get("query", ""), document)
 
 
 def _prompts_in(folder: Path, settings: Mapping[str, Any]) -> dict[str, str | None]:
