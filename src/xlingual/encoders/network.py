@@ -22,7 +22,6 @@ from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
@@ -44,7 +43,7 @@ from xlingual.encoders.checkpoints import (
     refuse_kind,
     trained_on_images,
 )
-from xlingual.encoders.objects import is_a, unnamed
+from xlingual.encoders.objects import is_a
 from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.runtime import (
     choose_device,
@@ -60,16 +59,15 @@ from xlingual.encoders.runtime import (
     warn_halved,
 )
 from xlingual.encoders.scheme import IMAGES, Context
-from xlingual.encoders.state_digest import model_digest, package_of
 from xlingual.encoders.tokens import check_room, check_vocabulary, chosen_limit, position_limit, stated_limit
 from xlingual.errors import InputError
 from xlingual.forms import COSINE, DOT, MAXSIM, MEAN_MAXSIM, OtherVectors, SparseVectors, TokenVectors
 from xlingual.records import Encoded, Texts
 
 _POOLS = {"mean": "mean", "cls": "cls", "last": "lasttoken"}
-_METHODS = {"query": "encode_query", "candidate": "encode_document"}
+METHODS = {"query": "encode_query", "candidate": "encode_document"}
 _LENGTHS = {"query": "query_length", "candidate": "document_length"}
-_ROUTES = ("query_length", "document_length", "query_expansion")
+ROUTES = ("query_length", "document_length", "query_expansion")
 _COMPARED = {SPARSE: (DOT, COSINE), TOKENS: (MAXSIM, MEAN_MAXSIM)}
 _DOCUMENT = ("document", "passage", "corpus")  # names of prompts; the first one that is not empty counts
 _SETTINGS = "config_sentence_transformers.json"
@@ -346,60 +344,6 @@ class Network(NetworkEncoder, TextNetwork):
             check_room(self.who, tokenizer, asked)
 
 
-class NetworkObject(TextNetwork):
-    """A loaded model as it is: it may be in training, and is left as it was."""
-
-    def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
-        self.model, self.who = model, type(model).__name__
-        self.kind = kind_of_model(model)
-        self.dims, self.batch, self.given = (
-            options.get("dim"),
-            options.get("batch", 32),
-            options.get("identity"),
-        )
-        if self.kind != DENSE and self.dims is not None:
-            raise InputError(f"{self.who}: dim={self.dims} is of dense vectors: leave it out")
-        self.own = prompts_of(dict(model.prompts or {}), getattr(model, "default_prompt_name", None))
-        self.prompts = Prompts.of(named_prompts(self.who, options, dict(model.prompts or {})), self.own)
-        self.check_model(model, self.dims)
-        configs: list[Any] = [getattr(part, "config", None) for part in model.modules()]
-        dicts = [config.to_dict() for config in configs if callable(getattr(config, "to_dict", None))]
-        self.trained_on_images = any(map(trained_on_images, dicts))
-        named = {type(part).__name__ for part in model.modules()} & {"Router", "Asym"}
-        methods = (getattr(model, name, None) for name in _METHODS.values())
-        own = any(method is not None and package_of(method) != "sentence_transformers" for method in methods)
-        by_task = any(getattr(model[0], name, None) is not None for name in _ROUTES)
-        self.has_routes = own or bool(named) or by_task
-
-    @cached_property
-    def identity(self) -> str:
-        """A digest of weights, tokenizer and settings, the prompts, and the options that change vectors."""
-        return self._identity_now()
-
-    def _identity_now(self) -> str:
-        similarity = "" if self.kind == DENSE else f"&similarity={self.model.similarity_fn_name}"
-        return object_identity(self.model, self.dims, self.given, self.label, f"{self.prompts}{similarity}")
-
-    def has_changed(self) -> bool:
-        """Tell whether the digest is another one by now."""
-        return self._identity_now() != self.identity
-
-    @property
-    def has_own_identity(self) -> bool:  # type: ignore[override]
-        """Whether the weights and settings tell all, or the user does."""
-        return self.given is not None or model_digest(self.model) is not None
-
-    @property
-    def compares_by(self) -> str | None:  # type: ignore[override]
-        """How the model compares vectors."""
-        return similarity_of(self.model) if self.kind == DENSE else None
-
-    def encode_noting(self, batch: Texts, /) -> Encoded:
-        """Give the vectors in the model's own form, and which texts were cut."""
-        with as_it_was(self.model, self.dims):
-            return super().encode_noting(batch)
-
-
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
     """Make the encoder for a spec; the model is found, and fetched where need be, but not loaded."""
     who = f"{context.scheme}:{argument}"
@@ -424,17 +368,6 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     return encoder
 
 
-def adapter_of(entry: Any, kind: str = "texts", **options: Any) -> Encoder:  # noqa: ANN401
-    """Make the encoder of texts or images that a loaded model stands for; `options` of `xlingual.encoder`."""
-    if kind != IMAGES:
-        return NetworkObject(entry, options)
-    if not is_a(entry, "sentence_transformers", DENSE):
-        raise InputError(f"a {type(entry).__name__} encodes texts: give it as a text encoder")
-    images = import_module("xlingual.encoders.network_images")
-    encoder: Encoder = images.SentenceTransformerImageObject(entry, options)
-    return encoder
-
-
 def kind_of_model(model: object) -> str:
     """Find whether a loaded model gives dense, sparse or token vectors."""
     return next((kind for kind in _COMPARED if is_a(model, "sentence_transformers", kind)), DENSE)
@@ -448,7 +381,7 @@ def model_vectors(
     **options: Any,  # noqa: ANN401
 ) -> Vectors | OtherVectors:
     """Encode texts by the model's method for their role, in its own form; `options` are the method's."""
-    method = getattr(model, _METHODS.get(role or "", "encode"), model.encode)
+    method = getattr(model, METHODS.get(role or "", "encode"), model.encode)
     options = {"show_progress_bar": False, **options}
     if kind == TOKENS:
         tokens = [
@@ -495,7 +428,7 @@ def _has_routes(folder: Path) -> bool:
     path = folder / "modules.json"
     listing = path.read_text(encoding="utf-8") if path.is_file() else ""
     settings = read_json(folder / "sentence_bert_config.json")
-    by_task = any(settings.get(name) is not None for name in _ROUTES)
+    by_task = any(settings.get(name) is not None for name in ROUTES)
     return "Router" in listing or "Asym" in listing or by_task
 
 
@@ -511,32 +444,3 @@ def whole_dim(model: Any) -> int | None:  # noqa: ANN401  (a SentenceTransformer
     cut, model.truncate_dim = model.truncate_dim, None
     dim, model.truncate_dim = model.get_embedding_dimension(), cut
     return None if dim is None else int(dim)
-
-
-@contextmanager
-def as_it_was(model: Any, dim: int | None) -> Iterator[None]:  # noqa: ANN401
-    """Set the dimensions that are asked for, and put a model back as it was."""
-    training, cut = model.training, getattr(model, "truncate_dim", None)
-    if dim is not None:
-        model.truncate_dim = dim
-    try:
-        yield
-    finally:
-        if dim is not None:
-            model.truncate_dim = cut
-        model.train(training)
-
-
-def object_identity(model: Any, dim: int | None, given: str | None, label: str, *further: str) -> str:  # noqa: ANN401
-    """Write the identity of a loaded model: what the user says, or a digest, and what changes vectors."""
-    dim = dim or getattr(model, "truncate_dim", None)
-    options = "".join([f"&dim={dim}" if dim else "", *further])
-    parameters = model.parameters() if callable(getattr(model, "parameters", None)) else iter(())
-    dtype = str(getattr(next(parameters, None), "dtype", "torch.float32"))
-    if dtype != "torch.float32":  # below it devices round differently
-        options += f"&dtype={dtype.removeprefix('torch.')}&device={model.device.type}"
-    if given is not None:
-        return f"named:{quote(given, safe='/:@+,.=&?-_')}{f'#{options[1:]}' if options else ''}"
-    digest = model_digest(model)
-    own = unnamed(model, label) if digest is None else f"st:weights-{digest}"
-    return own + (f"?{options[1:]}" if options else "")

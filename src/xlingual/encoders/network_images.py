@@ -23,13 +23,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.encoders.base import Encoder
 from xlingual.encoders.checkpoints import check_processor, check_weights, kind_of_folder, read_json
 from xlingual.encoders.decoding import encode_images
-from xlingual.encoders.network import NetworkEncoder, as_it_was, object_identity, similarity_of
+from xlingual.encoders.network import NetworkEncoder
 from xlingual.encoders.options import PROMPT_NAMES, TEXT
 from xlingual.encoders.runtime import Memory, choose_device, loading, running
-from xlingual.encoders.state_digest import model_digest
 from xlingual.errors import InputError
 from xlingual.records import Images
 
@@ -94,47 +92,6 @@ class SentenceTransformerImages(NetworkEncoder):
             )
             check_images(self.who, model)
         return model
-
-
-class SentenceTransformerImageObject(Encoder):
-    """A loaded CLIP-style model as it is, for images."""
-
-    origin = "general"
-    content = ("bytes",)
-
-    def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
-        if texts := [name for name in options if "prompt" in name]:
-            raise InputError(f"encoder: {texts[0]} is for texts, and this one encodes images: leave it out")
-        self.model, self.options, self.memory = model, options, Memory()
-        check_images("SentenceTransformer", model)
-
-    @cached_property
-    def identity(self) -> str:
-        """A digest of weights, processor and settings, and the options that change vectors."""
-        return self._identity_now()
-
-    def _identity_now(self) -> str:
-        return object_identity(self.model, self.options.get("dim"), self.options.get("identity"), self.label)
-
-    def has_changed(self) -> bool:
-        """Tell whether the digest is another one by now."""
-        return self._identity_now() != self.identity
-
-    @property
-    def has_own_identity(self) -> bool:  # type: ignore[override]
-        """Whether the weights and settings tell all, or the user does."""
-        return self.options.get("identity") is not None or model_digest(self.model) is not None
-
-    @property
-    def compares_by(self) -> str | None:  # type: ignore[override]
-        """How the model compares vectors."""
-        return similarity_of(self.model)
-
-    def encode(self, batch: Images, /) -> Vectors:
-        """Give float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
-        size = self.options.get("batch", 32)
-        with as_it_was(self.model, self.options.get("dim")):
-            return encode_with(self.model, batch, size, "SentenceTransformer", self.memory)
 
 
 def encode_with(model: Any, batch: Images, size: int, who: str, memory: Memory) -> Vectors:  # noqa: ANN401

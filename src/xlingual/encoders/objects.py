@@ -75,7 +75,7 @@ KINDS: tuple[ObjectKind, ...] = (
     ObjectKind(
         "SentenceTransformer, SparseEncoder and MultiVectorEncoder (sentence-transformers)",
         lambda it: is_a(it, _ST, "SentenceTransformer", "SparseEncoder", "MultiVectorEncoder"),
-        f"{_HERE}network",
+        f"{_HERE}loaded",
     ),
     ObjectKind("{language: array or path}, or one array", _is_vectors, f"{_HERE}vectors"),
     ObjectKind(

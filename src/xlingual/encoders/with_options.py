@@ -19,7 +19,7 @@ from xlingual.forms import dense
 from xlingual.records import Encoded, Texts
 
 _NAMED = ("prompt_name", "query_prompt_name", "candidate_prompt_name")
-_NATIVE = ("network",)  # modules whose objects know these options themselves
+_NATIVE = ("loaded",)  # modules whose objects know these options themselves
 
 
 def encoder(

@@ -1,12 +1,16 @@
 """Graphs that are put together by hand, so that every number of an answer is known; no torch."""
 
 import json
+import subprocess
+import sys
+from io import BytesIO
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from xlingual.encoders import image_encoder, text_encoders
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError
 from xlingual.records import Images, Texts
 
 onnx = pytest.importorskip("onnx")
@@ -110,33 +114,29 @@ def rows_of(*words):
         ("?pool=last", lambda rows: rows[-1]),
         ("?pool=pooler", lambda rows: rows.max(axis=0)),
         ("", lambda rows: rows.max(axis=0)),
+        ("?output=last_hidden_state", lambda rows: rows.mean(axis=0)),
     ],
 )
-def test_pooling(folder, pool, pick):
-    found = encoder(folder, pool).encode(batch("red chair"))
-    np.testing.assert_allclose(found, [pick(rows_of("[CLS]", "red", "chair", "[SEP]"))], rtol=1e-6)
-    assert found.dtype == np.float32
-
-
-def test_padding_and_order_change_nothing(folder):
-    texts = ["red", "red chair lamp", "", "lamp", "red", "lamp chair"]
-    for pool in ("?pool=mean", "?pool=last"):
-        together = encoder(folder, f"{pool}&batch=2").encode(batch(*texts))
-        for row, text in enumerate(texts):
-            np.testing.assert_allclose(encoder(folder, pool).encode(batch(text))[0], together[row], rtol=1e-6)
+def test_pools_and_padding(folder, pool, pick):
+    words = ["red chair", "red", "", "lamp chair red", "red chair"]
+    vectors = encoder(folder, f"{pool}{'&' if pool else '?'}batch=2").encode(batch(*words))
+    expected = [pick(rows_of("[CLS]", *text.split(), "[SEP]")) for text in words]
+    np.testing.assert_allclose(vectors, expected, rtol=1e-6)
+    assert vectors.dtype == np.float32
+    assert encoder(folder, pool).encode(batch()).shape == (0, 2)
 
 
 def test_the_choice_without_pool(folder):
     words = ("[CLS]", "red", "[SEP]")
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
-    modules = [{"type": f"sentence_transformers.models.{name}"} for name in ("Transformer", "Pooling")]
-    (folder / "modules.json").write_text(json.dumps(modules))
+    modules = [
+        {"type": f"sentence_transformers.models.{name}"} for name in ("Transformer", "Pooling", "Dense")
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules[:2]))
     np.testing.assert_array_equal(encoder(folder, "").encode(batch("red"))[0], rows_of(*words)[0])
-    (folder / "modules.json").write_text(
-        json.dumps([*modules, {"type": "sentence_transformers.models.Dense"}])
-    )
-    with pytest.raises(InputError, match=r"goes on \(Dense\) in a way that is not in the graph"):
+    (folder / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(InputError, match="Dense"):
         encoder(folder, "").encode(batch("red"))
     texts_graph(folder / "model.onnx", outputs=("last_hidden_state", "pooler_output", "sentence_embedding"))
     np.testing.assert_array_equal(encoder(folder, "").encode(batch("red"))[0], rows_of(*words).min(axis=0))
@@ -146,144 +146,95 @@ def test_the_choice_without_pool(folder):
     np.testing.assert_allclose(encoder(folder, "").encode(batch("red"))[0], rows_of(*words).mean(axis=0))
 
 
-def test_long_texts_are_cut_and_reported(folder):
-    long = "red chair lamp red chair lamp red"
-    found = encoder(folder).encode_noting(batch(long, "red chair lamp red"))
-    assert found.truncated.tolist() == [True, False]
-    np.testing.assert_array_equal(found.vectors[0], found.vectors[1])
-    shorter = encoder(folder, "?pool=mean&max_length=3").encode_noting(batch(long))
-    np.testing.assert_allclose(shorter.vectors[0], rows_of("[CLS]", "red", "[SEP]").mean(axis=0), rtol=1e-6)
-
-
-def test_prompts(folder):
-    asked = encoder(folder, "?pool=mean&query_prompt=query ")
-    assert asked.content == ("text", "role")
-    found = asked.encode(batch("red", role="query"))
-    expected = rows_of("[CLS]", "query", "red", "[SEP]").mean(axis=0)
-    np.testing.assert_allclose(found[0], expected, rtol=1e-6)
-    with pytest.warns(DataWarning, match="query_prompt is not used"):
-        np.testing.assert_array_equal(asked.encode(batch("red")), encoder(folder).encode(batch("red")))
-
-
-def test_an_empty_batch(folder):
-    assert encoder(folder).encode(batch()).shape == (0, 2)
+def test_long_texts_are_cut_and_prompts_count(folder):
+    encoded = encoder(folder).encode_noting(batch("red chair lamp red chair", "red chair lamp red"))
+    assert encoded.truncated.tolist() == [True, False]
+    np.testing.assert_array_equal(*encoded.vectors)
+    short = encoder(folder, "?pool=mean&max_length=4&query_prompt=query ").encode(
+        batch("red lamp", role="query")
+    )
+    np.testing.assert_allclose(short[0], rows_of("[CLS]", "query", "red", "[SEP]").mean(axis=0), rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["INT64", "INT32"])
 def test_graphs_made_for_one_size(folder, kind):
     texts_graph(folder / "model.onnx", shape=(4, 5), kind=kind)
-    found = encoder(folder).encode_noting(batch("red", "chair lamp", "red chair lamp red", "lamp", "chair"))
-    np.testing.assert_allclose(found.vectors[0], rows_of("[CLS]", "red", "[SEP]").mean(axis=0), rtol=1e-6)
-    assert found.truncated.tolist() == [False, False, True, False, False]
-    with pytest.raises(InputError, match="max_length=6 is more than the 5 tokens"):
+    words = ("red", "chair lamp", "red chair lamp red", "lamp", "chair")
+    encoded = encoder(folder).encode_noting(batch(*words))
+    np.testing.assert_allclose(encoded.vectors[0], rows_of("[CLS]", "red", "[SEP]").mean(axis=0), rtol=1e-6)
+    assert encoded.truncated.tolist() == [False, False, True, False, False]
+    with pytest.raises(InputError, match="max_length=6"):
         encoder(folder, "?max_length=6").encode(batch("red"))
 
 
 def test_identity_follows_the_files_that_are_used(folder):
-    before = encoder(folder).identity
-    assert encoder(folder, "?pool=mean&batch=4").identity == before
-    assert (
-        len({before, encoder(folder, "").identity, encoder(folder, "?pool=mean&max_length=5").identity}) == 3
-    )
-    (folder / "readme.md").write_text("not used")
-    texts_graph(folder / "other.onnx")
-    assert encoder(folder).identity == before
-    assert encoder(folder, "?pool=mean&file=other.onnx").identity != before
-    settings = json.loads((folder / "tokenizer.json").read_text())
-    (folder / "tokenizer.json").write_text(json.dumps({**settings, "note": 1}))
-    assert encoder(folder).identity != before
-
-
-def test_weights_beside_the_graph_count(folder):
     stored = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 0}
     texts_graph(folder / "model.onnx", **stored)
-    before = encoder(folder).identity
-    found = encoder(folder).encode(batch("red"))
-    data = folder / "weights.bin"
+    before, vectors = encoder(folder).identity, encoder(folder).encode(batch("red"))
+    assert encoder(folder, "?pool=mean&batch=4").identity == before
+    assert len({before, encoder(folder, "").identity, encoder(folder, "?max_length=5").identity}) == 3
+    (folder / "readme.md").write_text("not used")
+    texts_graph(folder / "other.onnx")
+    assert encoder(folder).identity == before != encoder(folder, "?pool=mean&file=other.onnx").identity
+    data, made = folder / "weights.bin", encoder(folder)
+    assert made.identity == before
     data.write_bytes((TABLE + 1).tobytes() + data.read_bytes()[TABLE.nbytes :])
     assert encoder(folder).identity != before
-    np.testing.assert_allclose(encoder(folder).encode(batch("red")), found + 1)
+    np.testing.assert_allclose(encoder(folder).encode(batch("red")), vectors + 1)
+    with pytest.raises(InputError, match="changed while it was read"):
+        made.encode(batch("red"))
     data.unlink()
-    with pytest.raises(InputError, match=r"keeps its weights in weights\.bin, which is not beside it"):
+    with pytest.raises(InputError, match=r"weights\.bin"):
         encoder(folder).encode(batch("red"))
 
 
 def test_which_graph_is_used(folder):
     (folder / "onnx").mkdir()
-    (folder / "model.onnx").rename(folder / "onnx" / "model.onnx")
-    encoder(folder).encode(batch("red"))
-    (folder / "onnx" / "model.onnx").rename(folder / "onnx" / "model_int8.onnx")
+    (folder / "model.onnx").rename(folder / "onnx" / "model_int8.onnx")
     encoder(folder).encode(batch("red"))
     texts_graph(folder / "b.onnx")
-    with pytest.raises(
-        InputError, match=r"has the graphs: b\.onnx, onnx/model_int8\.onnx; name one with file="
-    ):
-        encoder(folder)
+    for options in ("?pool=mean", "?file=c.onnx", "?file=../b.onnx"):
+        with pytest.raises(InputError, match=r"b\.onnx, onnx/model_int8\.onnx"):
+            encoder(folder, options)
     assert encoder(folder, "?file=b.onnx").encode(batch("red")).shape == (1, 2)
-    with pytest.raises(InputError, match=r"file=c\.onnx is not in the folder"):
-        encoder(folder, "?file=c.onnx")
 
 
 def test_what_cannot_be_used(folder, tmp_path_factory):
-    with pytest.raises(InputError, match="no such folder"):
-        encoder(folder / "none")
-    with pytest.raises(InputError, match="has the graphs: none; export the model"):
-        encoder(tmp_path_factory.mktemp("empty"))
+    def refused(place=folder, options="?pool=mean"):
+        with pytest.raises(InputError) as caught:
+            encoder(place, options).encode(batch("red"))
+        return str(caught.value)
+
+    assert "no such folder" in refused(folder / "none")
+    assert "export the model" in refused(tmp_path_factory.mktemp("empty"))
+    assert "output=words" in refused(options="?output=words")
     texts_graph(folder / "model.onnx")
-    with pytest.raises(InputError, match="pool=pooler needs an output with one vector for each text"):
-        encoder(folder, "?pool=pooler").encode(batch("red"))
-    with pytest.raises(InputError, match="max_length=2 leaves no room"):
-        encoder(folder, "?max_length=2").encode(batch("red"))
-    save_graph(
-        folder / "model.onnx",
-        [["Identity", ["pixel_values"], ["logits"]]],
-        {"pixel_values": ("FLOAT", ["n", 3, 2, 2])},
-        {"logits": ("FLOAT", ["n", 3, 2, 2])},
-    )
-    with pytest.raises(InputError, match="needs the input pixel_values, which texts do not give"):
-        encoder(folder).encode(batch("red"))
-    (folder / "model.onnx").write_bytes(b"no graph")
-    with pytest.raises(InputError, match=r"model\.onnx cannot be loaded"):
-        encoder(folder).encode(batch("red"))
-    (folder / "model.onnx").write_bytes(b"")
-    with pytest.raises(InputError, match=r"model\.onnx is empty"):
-        encoder(folder).encode(batch("red"))
-
-
-def test_exports_of_what_is_no_dense_encoder(folder):
-    save_graph(
-        folder / "words.onnx",
-        [["Gather", ["table", "input_ids"], ["logits"]]],
-        {"input_ids": ("INT64", ["n", "t"])},
-        {"logits": ("FLOAT", ["n", "t", 2])},
-        {"table": TABLE},
-    )
-    for options in ("?file=words.onnx", "?file=words.onnx&pool=mean"):  # numbers of words, not of texts
-        with pytest.raises(InputError, match="a vector for each token; the graph has logits"):
-            encoder(folder, options).encode(batch("red"))
+    assert "pool=pooler" in refused(options="?pool=pooler")
+    for words, name in ((["pixel_values"], "pixel_values"), (["input_ids"], "logits")):
+        slots = {words[0]: ("FLOAT" if name == "pixel_values" else "INT64", ["n", "t"])}
+        node = [
+            "Identity" if name == "pixel_values" else "CastLike",
+            [*words, "table"][: 2 - (name[0] == "p")],
+        ]
+        node.append(["logits"])
+        save_graph(folder / "model.onnx", [node], slots, {"logits": ("FLOAT", ["n", "t"])}, {"table": TABLE})
+        assert name in refused()
     (folder / "config_sentence_transformers.json").write_text('{"model_type": "MultiVectorEncoder"}')
-    with pytest.raises(InputError, match=r"^onnx:.*: is a multi-vector encoder"):
-        encoder(folder)
+    assert "multi-vector" in refused()
     (folder / "config_sentence_transformers.json").unlink()
-    (folder / "config.json").write_text('{"architectures": ["BertForSequenceClassification"]}')
-    assert encoder(folder).encode(batch("red")).shape == (1, 2)  # the graph gives hidden states: a body
-
-
-def test_broken_tokenizers(folder):
+    for content in (b"no graph", b""):
+        (folder / "model.onnx").write_bytes(content)
+        assert "model.onnx" in refused()
+    texts_graph(folder / "model.onnx")
     (folder / "tokenizer.json").write_text("{}")
-    with pytest.raises(InputError, match=r"tokenizer\.json cannot be read"):
-        encoder(folder).encode(batch("red"))
+    assert "cannot be loaded" in refused()
     (folder / "tokenizer.json").unlink()
-    with pytest.raises(InputError, match=r"no tokenizer\.json in the folder"):
-        encoder(folder).encode(batch("red"))
+    assert "tokenizer.json" in refused()
 
 
-def test_neither_torch_nor_transformers_is_needed(folder):
-    import subprocess
-    import sys
-
+def test_torch_is_not_needed(folder):
     program = (
-        "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
+        "import sys; sys.modules['torch'] = None\n"
         "from xlingual.encoders import text_encoders\n"
         "from xlingual.records import Texts\n"
         "(encoder,) = text_encoders([sys.argv[1]], languages=['en']).values()\n"
@@ -294,9 +245,8 @@ def test_neither_torch_nor_transformers_is_needed(folder):
     assert done.stdout == f"{encoder(folder).identity} (1, 2)\n"
 
 
-# images
-
 SCALED = {
+    "image_processor_type": "ViTImageProcessor",
     "do_resize": True,
     "size": {"height": 4, "width": 6},
     "resample": 3,
@@ -309,12 +259,8 @@ SCALED = {
 
 
 def png(width, height, seed=0):
-    import io
-
-    from PIL import Image
-
     pixels = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
-    written = io.BytesIO()
+    written = BytesIO()
     Image.fromarray(pixels).save(written, "PNG")
     return written.getvalue()
 
@@ -323,200 +269,55 @@ def images(*sources):
     return Images(list(sources), ["en"] * len(sources), [f"row{i}" for i in range(len(sources))])
 
 
-@pytest.fixture
-def seeing(tmp_path):
-    """Return a function that makes an encoder of images from settings; its output is the mean colour."""
-
-    def make(settings=SCALED, options="", outputs=("pooler_output",), name="pixel_values"):
-        every = {
-            "last_hidden_state": (["Identity", [name], ["last_hidden_state"]], ["n", 3, "h", "w"]),
-            "pooler_output": (["GlobalAveragePool", [name], ["pooler_output"]], ["n", 3, 1, 1]),
-            "logits": (["ReduceMax", [name], ["logits"], {"axes": [2, 3], "keepdims": 0}], ["n", 3]),
-        }
-        save_graph(
-            tmp_path / "model.onnx",
-            [every[output][0] for output in outputs],
-            {name: ("FLOAT", ["n", 3, "h", "w"])},
-            {output: ("FLOAT", every[output][1]) for output in outputs},
-        )
-        (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings))
-        return image_encoder(f"onnx:{tmp_path}{options}")[1]
-
-    return make
-
-
-def prepared(settings, source):
-    from io import BytesIO
-
-    from PIL import Image
-
-    size = settings["size"]
-    scaled = Image.open(BytesIO(source)).resize((size["width"], size["height"]), Image.Resampling.BICUBIC)
-    mean, std = np.array(settings["image_mean"]), np.array(settings["image_std"])
-    return ((np.asarray(scaled) * settings["rescale_factor"] - mean) / std).mean(axis=(0, 1))
-
-
-@pytest.mark.parametrize("outputs", [("pooler_output",), ("last_hidden_state",)])
-def test_images_are_prepared_as_the_settings_say(seeing, outputs):
-    sources = [png(9, 5), png(4, 4, 1), png(30, 20, 2), png(9, 5)]
-    found = seeing(outputs=outputs).encode(images(*sources))
-    np.testing.assert_allclose(found, [prepared(SCALED, source) for source in sources], rtol=1e-5)
-    alone = seeing(options="?batch=1", outputs=outputs).encode(images(*sources))
-    np.testing.assert_allclose(alone, found, rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("size", "more", "shape"),
-    [
-        ({"shortest_edge": 8}, {}, (8, 16)),
-        ({"shortest_edge": 8}, {"do_center_crop": True, "crop_size": {"height": 6, "width": 10}}, (6, 10)),
-        ({"shortest_edge": 8}, {"do_center_crop": True, "crop_size": 20}, (20, 20)),
-        ({"shortest_edge": 7}, {"crop_pct": 0.875}, (7, 7)),
-        ({"shortest_edge": 400}, {"crop_pct": 0.875}, (400, 400)),
-        (8, {"feature_extractor_type": "ViTFeatureExtractor"}, (8, 8)),
-        (8, {"feature_extractor_type": "CLIPFeatureExtractor"}, (8, 16)),
-        (8, {"do_resize": False}, (10, 20)),
-    ],
-)
-def test_sizes(seeing, size, more, shape):
-    from PIL import Image
-
-    encoder = seeing({**SCALED, "size": size, **more})
-    assert encoder.processor.pixels(Image.new("RGB", (20, 10), "white")).shape == (3, *shape)
-
-
-def test_images_of_several_sizes_go_through(seeing):
-    encoder = seeing({**SCALED, "size": {"shortest_edge": 4}})
-    sources = [png(9, 5), png(4, 4, 1), png(9, 5, 3)]
-    found = encoder.encode(images(*sources))
-    for row, source in enumerate(sources):
-        np.testing.assert_allclose(encoder.encode(images(source))[0], found[row], rtol=1e-6)
-    assert encoder.content == ("bytes",)
-    assert encoder.encode(images()).shape == (0, 3)
-
-
-def test_an_inner_layer_of_images(seeing, tmp_path):
-    """A value that is no output of the graph: [n, d] as it is, a map by its mean."""
-    nodes = [
-        ["Relu", ["pixel_values"], ["map"]],
-        ["GlobalMaxPool", ["map"], ["top"]],
-        ["Flatten", ["top"], ["flat"]],
-        ["Neg", ["flat"], ["logits"]],
-    ]
-    seeing()
-    save_graph(
-        tmp_path / "model.onnx",
-        nodes,
-        {"pixel_values": ("FLOAT", ["n", 3, "h", "w"])},
-        {"logits": ("FLOAT", ["n", 3])},
-    )
-    sight = images(png(9, 5), png(4, 4, 1))
-    found = {
-        name: image_encoder(f"onnx:{tmp_path}?output={name}")[1].encode(sight)
-        for name in ("map", "flat", "logits")
+def seeing(folder, settings=SCALED, options="", outputs=("pooler_output",), name="pixel_values"):
+    """Make an encoder of images; its output is the mean colour."""
+    every = {
+        "last_hidden_state": (["Identity", [name], ["last_hidden_state"]], ["n", 3, "h", "w"]),
+        "pooler_output": (["GlobalAveragePool", [name], ["pooler_output"]], ["n", 3, 1, 1]),
+        "logits": (["ReduceMax", [name], ["logits"], {"axes": [2, 3], "keepdims": 0}], ["n", 3]),
     }
-    assert found["map"].shape == found["flat"].shape == (2, 3)
-    assert (found["map"] < found["flat"]).any() and np.array_equal(found["logits"], -found["flat"])
-    with pytest.raises(
-        InputError, match=r"output=flatt: model.onnx has no such value\. Did you mean 'flat'\?"
-    ):
-        image_encoder(f"onnx:{tmp_path}?output=flatt")[1].encode(sight)
-    with pytest.raises(InputError, match=r"The last of its 4 values are map \(Relu\), .*, logits \(Neg\)"):
-        image_encoder(f"onnx:{tmp_path}?output=fc7")[1].encode(sight)
-    with pytest.raises(InputError, match="no output for pool=pooler"):
-        image_encoder(f"onnx:{tmp_path}?output=map&pool=pooler")[1].encode(sight)
-    (tmp_path / "model.onnx").write_bytes(b"\x07\xff\xff")
-    with pytest.raises(InputError, match="cannot be read as ONNX"):
-        image_encoder(f"onnx:{tmp_path}?output=flat")[1].encode(sight)
-
-
-@pytest.mark.parametrize("beside", [False, True])
-def test_an_inner_layer_of_texts(folder, beside):
-    """Also where the weights lie in a file beside the graph."""
-    weights = (
-        {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 0} if beside else {}
-    )
-    shape, inputs = ["n", "t"], ("input_ids", "attention_mask")
     save_graph(
         folder / "model.onnx",
-        [
-            ["Gather", ["table", "input_ids"], ["words"]],
-            ["ReduceMax", ["words"], ["most"], {"axes": [1], "keepdims": 0}],
-            ["Neg", ["most"], ["sentence_embedding"]],
-        ],
-        dict.fromkeys(inputs, ("INT64", shape)),
-        {"sentence_embedding": ("FLOAT", ["n", 2])},
-        {"table": TABLE},
-        **weights,
+        [every[output][0] for output in outputs],
+        {name: ("FLOAT", ["n", 3, "h", "w"])},
+        {output: ("FLOAT", every[output][1]) for output in outputs},
     )
-    rows, text = rows_of("[CLS]", "red", "chair", "[SEP]"), batch("red chair")
-    for options, expected in (
-        ("?output=words&pool=cls", rows[0]),
-        ("?output=words", rows.mean(axis=0)),
-        ("?output=most", rows.max(axis=0)),
-        ("?output=sentence_embedding", -rows.max(axis=0)),
+    (folder / "preprocessor_config.json").write_text(json.dumps(settings))
+    return image_encoder(f"onnx:{folder}{options}")[1]
+
+
+@pytest.mark.parametrize("outputs", [("pooler_output",), ("last_hidden_state",), ("logits", "pooler_output")])
+def test_images_are_prepared_as_the_settings_say(tmp_path, outputs):
+    sources = [png(9, 5), png(4, 4, 1), png(30, 20, 2), png(9, 5)]
+    expected = []
+    for source in sources:
+        scaled = np.asarray(Image.open(BytesIO(source)).resize((6, 4), Image.Resampling.BICUBIC))
+        expected.append(((scaled * 0.5 - [1, 2, 3]) / [2, 4, 8]).mean(axis=(0, 1)))
+    vectors = seeing(tmp_path, outputs=outputs).encode(images(*sources))
+    np.testing.assert_allclose(vectors, expected, rtol=1e-5)
+    alone = seeing(tmp_path, options="?batch=1", outputs=outputs)
+    np.testing.assert_allclose(alone.encode(images(*sources)), vectors, rtol=1e-6)
+    assert alone.content == ("bytes",)
+    assert alone.encode(images()).shape == (0, 3)
+
+
+def test_images_and_settings_that_cannot_be_encoded(tmp_path):
+    before = seeing(tmp_path).identity
+    assert seeing(tmp_path, options="?batch=3").identity == before
+    assert seeing(tmp_path, {**SCALED, "resample": 2}).identity != before
+    with pytest.raises(InputError, match="row 'row1'"):
+        seeing(tmp_path).encode(images(png(4, 4), b"none"))
+    for more, words in (
+        ({"outputs": ("logits",)}, "logits"),
+        ({"options": "?pool=cls", "outputs": ("last_hidden_state",)}, "pool=cls"),
+        ({"options": "?pool=last"}, "pool=last"),
+        ({"options": "?prompt=a"}, "prompt"),
+        ({"settings": {"size": 3}}, "cannot be loaded"),
+        ({"settings": {**SCALED, "size": {"longest": 4}}}, "size|cannot"),
+        ({"name": "input_ids"}, "input_ids"),
     ):
-        np.testing.assert_allclose(encoder(folder, options).encode(text), [expected], rtol=1e-6)
-    assert "output=most" in encoder(folder, "?output=most").identity
-    assert "output" not in encoder(folder, "").identity
-
-
-def test_the_values_of_a_graph_are_those_that_the_library_reads(folder):
-    from xlingual.encoders.onnx_values import values
-
-    graph = onnx.load(folder / "model.onnx").graph
-    operators, outputs = values((folder / "model.onnx").read_bytes())
-    assert operators == {name: node.op_type for node in graph.node for name in node.output}
-    assert outputs == [slot.name for slot in graph.output]
-
-
-def test_identity_of_images(seeing):
-    before = seeing().identity
-    assert seeing(options="?batch=3").identity == before
-    assert seeing({**SCALED, "resample": 2}).identity != before
-    assert seeing(outputs=("last_hidden_state",)).identity != before
-
-
-def test_images_that_cannot_be_encoded(seeing, tmp_path):
-    with pytest.raises(InputError, match=r"row 'row1'.*not an image"):
-        seeing().encode(images(png(4, 4), b"none"))
-    with pytest.raises(InputError, match="no output for pool=pooler or mean, only logits"):
-        seeing(outputs=("logits",)).encode(images(png(4, 4)))
-    with pytest.raises(InputError, match="pool=cls: the output is a map"):
-        seeing(options="?pool=cls", outputs=("last_hidden_state",)).encode(images(png(4, 4)))
-    with pytest.raises(InputError, match="pool=last is for texts"):
-        seeing(options="?pool=last")
-    with pytest.raises(InputError, match="prompt is an option for texts"):
-        seeing(options="?prompt=a")
-    with pytest.raises(InputError, match="asks for do_pad, which onnx: cannot do"):
-        seeing({**SCALED, "do_pad": True})
-    with pytest.raises(InputError, match="are invalid"):
-        seeing({**SCALED, "size": {"longest_edge": 4}})
-    with pytest.raises(InputError, match="needs the input input_ids, which images do not give"):
-        seeing(name="input_ids").encode(images(png(4, 4)))
+        with pytest.raises(InputError, match=words):
+            seeing(tmp_path, **more).encode(images(png(4, 4)))
     (tmp_path / "preprocessor_config.json").unlink()
-    with pytest.raises(InputError, match=r"no preprocessor_config\.json"):
+    with pytest.raises(InputError, match=r"preprocessor_config\.json"):
         image_encoder(f"onnx:{tmp_path}")
-
-
-@pytest.mark.parametrize("name", ["tokenizer.json", "config.json", "model.onnx"])
-def test_files_that_change_between_identity_and_loading(folder, name):
-    made = encoder(folder)
-    assert made.identity
-    raw = (folder / name).read_bytes() if (folder / name).is_file() else b"{}"
-    (folder / name).write_bytes(raw + (b"\x32\x00" if name == "model.onnx" else b" "))
-    with pytest.raises(InputError, match=r"a file of the model changed while it was read: start again$"):
-        made.encode(batch("red"))
-
-
-def test_settings_of_images_that_change_before_they_are_used(seeing, tmp_path):
-    made, settings = seeing(), tmp_path / "preprocessor_config.json"
-    settings.write_text(json.dumps({**SCALED, "resample": 2}))
-    fresh = image_encoder(f"onnx:{tmp_path}")[1]
-    assert made.identity == fresh.identity  # settings count as they are when the identity is made
-    np.testing.assert_array_equal(made.encode(images(png(9, 7))), fresh.encode(images(png(9, 7))))
-    made = image_encoder(f"onnx:{tmp_path}")[1]
-    assert made.identity
-    settings.write_text(json.dumps(SCALED))
-    with pytest.raises(InputError, match="changed while it was read"):
-        made.encode(images(png(4, 4)))

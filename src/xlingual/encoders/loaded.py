@@ -1,0 +1,276 @@
+"""Loaded models of sentence-transformers as encoders: used as they are, and left as they were.
+
+Their identity is a digest of weights, tokenizers and settings, in a fixed order: equal ones give equal
+vectors. A model that may compute anything else, by code or hooks of a user, has none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property, partial
+from types import MethodType
+from typing import Any
+from urllib.parse import quote
+
+from xlingual.arrays import Vectors
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.checkpoints import DENSE, trained_on_images
+from xlingual.encoders.network import (
+    METHODS,
+    ROUTES,
+    TextNetwork,
+    kind_of_model,
+    prompts_of,
+    similarity_of,
+)
+from xlingual.encoders.network_images import check_images, encode_with
+from xlingual.encoders.objects import is_a, unnamed
+from xlingual.encoders.prompts import Prompts, named_prompts
+from xlingual.encoders.runtime import Memory
+from xlingual.encoders.scheme import IMAGES
+from xlingual.errors import InputError
+from xlingual.records import Encoded, Images, Texts
+
+# whose code is known by their versions; a module of any other package may compute anything
+_KNOWN = ("torch", "transformers", "sentence_transformers", "tokenizers", "builtins")
+_PREPARING = ("tokenizer", "processor", "image_processor", "feature_extractor")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_PASSING = ("transformers_version", "torch_dtype", "dtype")  # settings that change no vector
+
+
+class Loaded(Encoder):
+    """A loaded model, what its vectors depend on, and what the user says of it."""
+
+    origin = "general"
+
+    def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
+        self.model, self.options, self.who = model, options, type(model).__name__
+        self.dims, self.batch = options.get("dim"), options.get("batch", 32)
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of weights, tokenizer and settings, the prompts, and the options that change vectors."""
+        return self.identity_now()
+
+    def identity_now(self) -> str:
+        """Write the identity of the model as it is by now."""
+        dim = self.dims or getattr(self.model, "truncate_dim", None)
+        options = (f"&dim={dim}" if dim else "") + self.further()
+        dtype = str(getattr(next(self.model.parameters(), None), "dtype", "torch.float32"))
+        if dtype != "torch.float32":  # below it devices round differently
+            options += f"&dtype={dtype.removeprefix('torch.')}&device={self.model.device.type}"
+        if (stated := self.options.get("identity")) is not None:
+            return f"named:{quote(stated, safe='/:@+,.=&?-_')}{f'#{options[1:]}' if options else ''}"
+        digest = model_digest(self.model)
+        own = unnamed(self.model, self.label) if digest is None else f"st:weights-{digest}"
+        return own + (f"?{options[1:]}" if options else "")
+
+    def further(self) -> str:
+        """Write what else an identity has."""
+        return ""
+
+    def has_changed(self) -> bool:
+        """Tell whether the identity is another one by now."""
+        return self.identity_now() != self.identity
+
+    @property
+    def has_own_identity(self) -> bool:  # type: ignore[override]
+        """Whether the weights and settings tell all, or the user does."""
+        return self.options.get("identity") is not None or model_digest(self.model) is not None
+
+    @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model compares vectors."""
+        return similarity_of(self.model)
+
+    @contextmanager
+    def as_it_was(self) -> Iterator[None]:
+        """Set the dimensions that are asked for, and put the model back as it was: it may be in training."""
+        training, cut = self.model.training, getattr(self.model, "truncate_dim", None)
+        if self.dims is not None:
+            self.model.truncate_dim = self.dims
+        try:
+            yield
+        finally:
+            if self.dims is not None:
+                self.model.truncate_dim = cut
+            self.model.train(training)
+
+
+class LoadedTexts(Loaded, TextNetwork):
+    """A loaded model of texts: dense, sparse, or with a vector for each token."""
+
+    def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
+        super().__init__(model, options)
+        self.kind, named = kind_of_model(model), dict(model.prompts or {})
+        if self.kind != DENSE and self.dims is not None:
+            raise InputError(f"{self.who}: dim={self.dims} is of dense vectors: leave it out")
+        own = prompts_of(named, getattr(model, "default_prompt_name", None))
+        self.prompts = Prompts.of(named_prompts(self.who, options, named), own)
+        self.check_model(model, self.dims)
+        configs: list[Any] = [getattr(part, "config", None) for part in model.modules()]
+        dicts = [config.to_dict() for config in configs if callable(getattr(config, "to_dict", None))]
+        self.trained_on_images = any(map(trained_on_images, dicts))
+        routes = {type(part).__name__ for part in model.modules()} & {"Router", "Asym"}
+        methods = (getattr(model, name, None) for name in METHODS.values())
+        users = any(
+            method is not None and package_of(method) != "sentence_transformers" for method in methods
+        )
+        by_task = any(getattr(model[0], name, None) is not None for name in ROUTES)
+        self.has_routes = users or bool(routes) or by_task
+
+    def further(self) -> str:
+        """Write the prompts, and how vectors of other forms are compared."""
+        similarity = "" if self.kind == DENSE else f"&similarity={self.model.similarity_fn_name}"
+        return f"{self.prompts}{similarity}"
+
+    @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How dense vectors are compared."""
+        return super().compares_by if self.kind == DENSE else None
+
+    def encode_noting(self, batch: Texts, /) -> Encoded:
+        """Give the vectors in the model's own form, and which texts were cut."""
+        with self.as_it_was():
+            return TextNetwork.encode_noting(self, batch)
+
+
+class LoadedImages(Loaded):
+    """A loaded CLIP-style model, for images."""
+
+    content = ("bytes",)
+
+    def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
+        if texts := [name for name in options if "prompt" in name]:
+            raise InputError(f"encoder: {texts[0]} is for texts, and this one encodes images: leave it out")
+        super().__init__(model, options)
+        self.memory = Memory()
+        check_images(self.who, model)
+
+    def encode(self, batch: Images, /) -> Vectors:
+        """Give float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
+        with self.as_it_was():
+            return encode_with(self.model, batch, self.batch, self.who, self.memory)
+
+
+def adapter_of(entry: Any, kind: str = "texts", **options: Any) -> Encoder:  # noqa: ANN401
+    """Make the encoder of texts or images that a loaded model stands for; `options` of `xlingual.encoder`."""
+    if kind != IMAGES:
+        return LoadedTexts(entry, options)
+    if not is_a(entry, "sentence_transformers", DENSE):
+        raise InputError(f"a {type(entry).__name__} encodes texts: give it as a text encoder")
+    return LoadedImages(entry, options)
+
+
+def model_digest(model: Any) -> str | None:  # noqa: ANN401  (a torch module)
+    """Hash weights, tokenizers and settings to 16 digits; None where they do not tell all that is computed.
+
+    They do not where a module's code is a user's own, has hooks or methods of its own object, or is
+    quantised, or where another engine than torch runs the network.
+    """
+    import torch
+
+    if getattr(model, "get_backend", lambda: "torch")() != "torch":
+        return None
+    hasher = hashlib.sha256()
+
+    def add(part: str | bytes | memoryview) -> None:
+        raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        hasher.update(len(raw).to_bytes(8, "little"))
+        hasher.update(raw)
+
+    for name, value in sorted(model.state_dict().items()):
+        if not isinstance(value, torch.Tensor):
+            if not isinstance(value, str | int | float | bool | None):
+                return None
+            add(f"{name} {value!r}")
+            continue
+        if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout != torch.strided:
+            return None
+        flat = value.detach().cpu().contiguous().reshape(-1)
+        add(f"{name} {value.dtype} {tuple(value.shape)}")
+        add(memoryview(flat.view(torch.uint8).numpy()) if flat.numel() else b"")
+    for name, part in model.named_modules():
+        lines = _module_lines(name, part)
+        if lines is None:
+            return None
+        for line in lines:
+            add(line)
+    return hasher.hexdigest()[:16]
+
+
+def _module_lines(name: str, part: Any) -> list[str] | None:  # noqa: ANN401
+    """Write what a module does, apart from its weights; None where it may do anything."""
+    kind = type(part)
+    hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]  # transformers' only note
+    if package_of(kind) not in _KNOWN[:3] or kind.__module__.startswith("torch.ao."):
+        return None
+    if not all(package_of(hook) == "transformers" for hook in hooks):
+        return None
+    lines = [f"{name} {kind.__module__}.{kind.__qualname__}"]
+    if callable(getattr(part, "get_config_dict", None)):
+        lines.append(_settings(part.get_config_dict()))
+    if callable(getattr(getattr(part, "config", None), "to_dict", None)):
+        lines.append(_settings(part.config.to_dict()))
+    for attribute, value in sorted(vars(part).items()):
+        preparing = attribute in _PREPARING
+        if value is None or attribute == "_gradient_checkpointing_func" or not (callable(value) or preparing):
+            continue
+        called = _function_name(value, part)
+        if called is None or (not preparing and callable(getattr(kind, attribute, None))):
+            return None
+        lines.append(f"{attribute} {called}")
+        if preparing:
+            lines += _preparation(value)
+    return lines
+
+
+def _function_name(value: Any, part: Any) -> str | None:  # noqa: ANN401
+    """Write what a function, or the class of an object, is called; None where it may compute anything."""
+    if isinstance(value, partial):
+        name, bound = _function_name(value.func, part), [*value.args, *value.keywords.values()]
+        simple = all(isinstance(item, str | int | float | bool | None) for item in bound)
+        return f"{name}{value.args!r}{value.keywords!r}" if name is not None and simple else None
+    if isinstance(value, MethodType) and value.__self__ is not part:
+        return None
+    named = value if isinstance(getattr(value, "__qualname__", None), str) else type(value)
+    return (
+        f"{named.__module__}.{named.__qualname__}"
+        if package_of(named) in _KNOWN and "<" not in named.__qualname__
+        else None
+    )
+
+
+def _preparation(item: Any) -> list[str]:  # noqa: ANN401
+    """Write what a tokenizer or a processor does, with those inside it."""
+    lines: list[str] = []
+    inner = getattr(item, "backend_tokenizer", item)
+    if callable(getattr(inner, "to_str", None)):
+        settings = json.loads(inner.to_str())  # truncation and padding are set anew by every call
+        lines.append(
+            _settings({key: settings[key] for key in settings if key not in ("truncation", "padding")})
+        )
+    elif callable(getattr(item, "get_vocab", None)):
+        lines.append(_settings(item.get_vocab()))
+    elif callable(getattr(item, "to_dict", None)):
+        lines.append(_settings(item.to_dict()))
+    lines.append(f"{getattr(item, 'model_max_length', None)} {getattr(item, 'padding_side', None)}")
+    below = [getattr(item, name, None) for name in _PREPARING if name in vars(item)]
+    return lines + [line for part in below if part is not None for line in _preparation(part)]
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    """Write settings without names of folders, versions of libraries and addresses."""
+    plain = {
+        key: value for key, value in settings.items() if not str(key).startswith("_") and key not in _PASSING
+    }
+    return _ADDRESS.sub("", json.dumps(plain, sort_keys=True, default=str))
+
+
+def package_of(item: Any) -> str:  # noqa: ANN401
+    """Name the package whose code a class or function is."""
+    return str(getattr(item, "__module__", None) or "builtins").partition(".")[0]

@@ -1,0 +1,142 @@
+"""Folders of models: which files count, where they come from, and what must not be in them."""
+
+import json
+import shutil
+
+import pytest
+
+from xlingual.encoders.checkpoints import (
+    Watch,
+    check_weights,
+    checkpoint_digest,
+    kind_of_folder,
+    model_files,
+    model_folder,
+    module_folders,
+)
+from xlingual.errors import InputError
+
+COUNTED = """config.json tokenizer.json vocab.txt merges.txt sentencepiece.bpe.model preprocessor_config.json
+    model.safetensors model.onnx model.onnx_data modules.json sentence_bert_config.json generation_config.json
+    adapter_config.json vocab.pkl 1_Pooling/config.json 2_Dense/model.safetensors 2_Dense/deep/config.json"""
+NOT_COUNTED = """README.md pytorch_model.bin optimizer.pt trainer_state.json .gitattributes LICENSE teaser.png
+    tf_model.h5 2_Dense/.cache/config.json 2_Dense/plot.PNG 2_Dense/pytorch_model.bin runs/config.json"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "model"
+    for name in (*COUNTED.split(), *NOT_COUNTED.split()):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"of": 1}' if name.endswith(".json") else f"of {name}")
+    modules = [{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Dense"}, {"path": "3_Normalize"}]
+    (root / "modules.json").write_text(json.dumps(modules))
+    return root
+
+
+def test_the_files_of_a_model_make_its_digest(folder, tmp_path):
+    names = [path.relative_to(folder).as_posix() for path in model_files(folder)]
+    assert sorted(names) == sorted(COUNTED.split())
+    plain = {path.relative_to(folder).as_posix() for path in model_files(folder, modules=False)}
+    assert set(names) - plain >= {"modules.json", "1_Pooling/config.json", "2_Dense/deep/config.json"}
+    before = checkpoint_digest(folder)
+    assert checkpoint_digest(shutil.copytree(folder, tmp_path / "copy")) == before
+    for name in NOT_COUNTED.split():
+        (folder / name).write_text("changed")
+    assert checkpoint_digest(folder) == before
+    for name in COUNTED.split():
+        path, content = folder / name, (folder / name).read_bytes()
+        path.write_bytes(content + b" ")
+        assert checkpoint_digest(folder) != before
+        path.write_bytes(content)
+    (folder / "vocab.txt").rename(folder / "vocab.json")
+    assert checkpoint_digest(folder) != before
+
+
+def router(folder, name, routes):
+    folder.mkdir(parents=True, exist_ok=True)
+    types = dict.fromkeys(routes, "sentence_transformers.sparse_encoder.models.SpladePooling")
+    (folder / name).write_text(json.dumps({"types": types, "structure": {"query": list(types)}}))
+    for part in routes:
+        (folder / part).mkdir()
+
+
+@pytest.mark.parametrize("name", ["router_config.json", "config.json"])
+def test_the_routes_of_a_router_count(tmp_path, name):
+    outside = [{"path": "."}, {"path": "../b"}, {"path": "/c"}]
+    (tmp_path / "modules.json").write_text(json.dumps([{"path": ""}, {"path": "1_Normalize"}, *outside]))
+    router(tmp_path, name, ["query_0_Static", "document_0_Router"])
+    router(tmp_path / "document_0_Router", "router_config.json", ["deep_0_Transformer"])
+    deep = tmp_path / "document_0_Router/deep_0_Transformer"
+    (tmp_path / "document_0_Router" / "modules.json").write_text(json.dumps([{"path": "."}]))
+    assert deep in module_folders(tmp_path)
+    assert len(module_folders(tmp_path)) == 4
+    with pytest.raises(InputError, match="sparse"):
+        kind_of_folder("hf:x", tmp_path)
+    with pytest.raises(InputError, match="no weights"):
+        check_weights("st:x", tmp_path, modules=True)
+    (deep / "model.safetensors").write_bytes(b"a")
+    check_weights("st:x", tmp_path, modules=True)
+    (tmp_path / "query_0_Static" / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(InputError, match=r"query_0_Static/pytorch_model\.bin is a pickle"):
+        check_weights("st:x", tmp_path, modules=True)
+
+
+OLD = "sentence_transformers.models."
+POOLED = [{"path": str(i), "type": OLD + name} for i, name in enumerate(("Transformer", "Pooling"))]
+
+
+@pytest.mark.parametrize(
+    ("files", "dense"),
+    [
+        ({"config_sentence_transformers.json": {"prompts": {}}, "modules.json": POOLED}, True),
+        ({"modules.json": POOLED, "config.json": {"architectures": ["BertForSequenceClassification"]}}, True),
+        ({"config.json": {"architectures": ["BertForSequenceClassification"]}}, False),
+        ({"config.json": {"architectures": ["NewModel", "NewForTokenClassification"]}}, True),
+        ({"config.json": {"architectures": ["Qwen3ForCausalLM"]}}, True),
+        ({"config.json": {"architectures": "BertModel"}}, True),
+        ({"config.json": {"architectures": ["HF_ColBERT"]}}, False),
+        ({"config.json": {}, "artifact.metadata": {}}, False),
+        ({"config_sentence_transformers.json": {"query_prefix": "[Q] "}}, False),
+        ({"config_sentence_transformers.json": {"model_type": ["x"]}}, False),
+    ],
+)
+def test_files_tell_which_models_give_dense_vectors(tmp_path, files, dense):
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    if dense:
+        kind_of_folder("x", tmp_path)
+    else:
+        with pytest.raises(InputError, match="x: is a"):
+            kind_of_folder("x", tmp_path)
+
+
+def test_names_and_folders(tmp_path, monkeypatch):
+    hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    assert model_folder("hf:x", str(tmp_path), None, "hf") == tmp_path
+    for name in ("./gone", "/gone/model", "~/gone-model", "a/b/c", " "):
+        with pytest.raises(InputError, match="folder of a model"):
+            model_folder("hf:x", name, None, "hf")
+    with pytest.raises(InputError, match="revision=main"):
+        model_folder("hf:x", str(tmp_path), "main", "hf")
+    repo = tmp_path / "cache" / "models--org--model"
+    (repo / "refs").mkdir(parents=True)
+    (repo / "refs" / "main").write_text("0" * 40)
+    (repo / "snapshots" / ("0" * 40)).mkdir(parents=True)
+    (repo / "snapshots" / ("0" * 40) / "config.json").write_text("{}")
+    assert model_folder("hf:org/model", "org/model", None, "hf") == repo / "snapshots" / ("0" * 40)
+    with pytest.raises(InputError, match=r"hf download org/model .*write hf:FOLDER"):
+        model_folder("hf:org/model", "org/model", "other", "hf")
+
+
+def test_a_watch_keeps_the_first_digest():
+    watch, now = Watch(), ["first"]
+    assert watch.digest("a", lambda: now[0]) == "first"
+    watch.check("a", lambda: now[0], "a file")
+    now[0] = "second"
+    assert watch.digest("a", lambda: now[0]) == "first"
+    with pytest.raises(InputError, match="a file changed"):
+        watch.check("a", lambda: now[0], "a file")
