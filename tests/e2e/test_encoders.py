@@ -89,8 +89,8 @@ def test_what_is_missing_is_named_with_its_pip_line(xlingual: Any, monkeypatch: 
     found = json.loads(xlingual("encoders", "--json").out)["schemes"]
     by_name = {row["name"]: row for row in found}
     assert list(by_name) == list(SCHEMES)
-    assert by_name["hf"]["missing"] == ["transformers", "torch"]
-    assert by_name["hf"]["install"] == "pip install 'xlingual[hf]'"
+    assert by_name["hf"]["missing"] == ["sentence-transformers", "transformers", "torch"]
+    assert by_name["hf"]["install"] == "pip install 'xlingual[st]'"
     assert (by_name["api"]["packages"], by_name["api"]["install"]) == (["httpx"], None)
     assert "not installed: onnxruntime; pip install 'xlingual[onnx]'" in xlingual("encoders", "onnx").out
 

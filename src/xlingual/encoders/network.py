@@ -346,25 +346,16 @@ class Network(NetworkEncoder, TextNetwork):
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
     """Make the encoder for a spec; the model is found, and fetched where need be, but not loaded."""
-    who = f"{context.scheme}:{argument}"
-    require(
-        who,
-        context.scheme,
-        "torch",
-        "transformers",
-        *(["sentence_transformers"] if context.kind != IMAGES else []),
-    )
-    name = argument
-    # the library's own models of texts may be written without their owner's name
-    if context.scheme == "st" and context.kind != IMAGES and re.fullmatch(r"[^/\\]+", argument):
-        name = argument if Path(argument).exists() else f"sentence-transformers/{argument}"
+    who, name = f"{context.scheme}:{argument}", argument
+    make: type[NetworkEncoder] = Network
+    require(who, "st", "torch", "transformers", "sentence_transformers")
     if context.kind == IMAGES:
         images = import_module("xlingual.encoders.network_images")
         images.refuse_text_options(who, options)
         make = images.SentenceTransformerImages if context.scheme == "st" else images.HuggingFaceImages
-    else:
-        make = Network
-    encoder: Encoder = make(model_folder(who, name, options["revision"], context.scheme), options, who)
+    elif context.scheme == "st" and re.fullmatch(r"[^/\\]+", argument) and not Path(argument).exists():
+        name = f"sentence-transformers/{argument}"  # the library's own models may be written without owner
+    encoder: Encoder = make(model_folder(who, name, options["revision"], "st"), options, who)
     return encoder
 
 

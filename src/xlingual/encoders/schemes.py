@@ -144,7 +144,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 TRAINED_ON,
                 KIND,
             ),
-            extra="hf",
+            extra="st",
         ),
         Scheme(
             "onnx",

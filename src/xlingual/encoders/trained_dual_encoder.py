@@ -47,7 +47,7 @@ class DualNetwork(TrainedNetwork[DualEncoderConfig]):
     @cached_property
     def tokens(self) -> TextTokens:
         """What makes tokens of texts, for the tower `transformer`."""
-        require(self.who, "hf", "torch", "transformers")
+        require(self.who, "st", "torch", "transformers")
         from transformers import AutoTokenizer
 
         with loading(self.who):
@@ -78,7 +78,7 @@ class DualNetwork(TrainedNetwork[DualEncoderConfig]):
         """Return the network of transformers without its weights, None for other towers."""
         if self.config.tower != "transformer":
             return None
-        require(self.who, "hf", "torch", "transformers")
+        require(self.who, "st", "torch", "transformers")
         from transformers import AutoConfig, AutoModel
 
         with loading(self.who):

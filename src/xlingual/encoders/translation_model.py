@@ -83,7 +83,7 @@ class TranslationModel:
         self._loaded: Loaded | None = None
         self._watch = Watch()
         self._memory = Memory()
-        require(self._who, "hf", "torch", "transformers")
+        require(self._who, "st", "torch", "transformers")
 
     @cached_property
     def identity(self) -> str:
@@ -122,7 +122,7 @@ class TranslationModel:
 
     def _folder(self, language: str) -> Path:
         name = self.name.replace("{lang}", language)
-        return model_folder(f"translate:hf-{name}", name, self.revision, "hf")
+        return model_folder(f"translate:hf-{name}", name, self.revision, "st")
 
     def _load(self, language: str) -> Loaded:
         name = self.name.replace("{lang}", language)
@@ -174,7 +174,7 @@ def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> 
     check_tokenizer(who, folder)
     slow = any(folder.glob("*.model")) and not (folder / "tokenizer.json").is_file()
     if slow or any(folder.glob("*.spm")):
-        require(f"the tokenizer of {who}", "hf", "sentencepiece")
+        require(f"the tokenizer of {who}", "st", "sentencepiece")
     with loading(who) as messages:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = AutoModelForSeq2SeqLM.from_pretrained(

@@ -113,8 +113,8 @@ class TowerBuilder:
                 "--max-length, --context or --device, or add --frozen to leave the network as it is"
             )
         who, options = f"hf:{spec.argument}", self.options
-        require(who, "hf", "torch", "transformers")
-        folder = model_folder(who, spec.argument, given.get("revision"), "hf")
+        require(who, "st", "torch", "transformers")
+        folder = model_folder(who, spec.argument, given.get("revision"), "st")
         check_weights(who, folder)
         check_tokenizer(who, folder)
         identity = f"hf:{checkpoint_digest(folder, model_files(folder, modules=False))[:16]}"
