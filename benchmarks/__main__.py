@@ -16,7 +16,6 @@ SPEED = (
     "validation_speed",
     "correlation_speed",
     "pool",
-    "image_speed",
     "few_queries",
     "memory",
     "memory_of_files",
@@ -34,7 +33,7 @@ SPEED = (
     "sign_flips_speed",
 )
 OTHERS = (
-    *("encoder_speed", "evaluator_speed", "mlmme_speed", "triplet_speed"),  # need torch
+    *("network_speed", "evaluator_speed", "mlmme_speed", "triplet_speed"),  # need torch
     "gpu",  # needs a CUDA device
     "ray_cores",  # needs ray
     "run_measures",  # needs ranx and pytrec_eval

@@ -92,7 +92,10 @@ def test_what_is_missing_is_named_with_its_pip_line(xlingual: Any, monkeypatch: 
     assert by_name["hf"]["missing"] == ["sentence-transformers", "transformers", "torch"]
     assert by_name["hf"]["install"] == "pip install 'xlingual[st]'"
     assert (by_name["api"]["packages"], by_name["api"]["install"]) == (["httpx"], None)
-    assert "not installed: onnxruntime; pip install 'xlingual[onnx]'" in xlingual("encoders", "onnx").out
+    assert (
+        "not installed: onnxruntime, transformers; pip install 'xlingual[onnx]'"
+        in xlingual("encoders", "onnx").out
+    )
 
 
 @pytest.mark.parametrize("name", SCHEMES)
