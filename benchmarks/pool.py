@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.timed import Job, measure, product
 from benchmarks.vectors import Roles, keys_of
 from xlingual import MultilingualPool, Results, multilingual_pool
-from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.pools.pool import Candidates, Questions
 
 QUESTIONS, DIM, GOAL = 1190, 768, 1.4
 SIZES = (1222, 1276, 1234, 1180, 1215, 1244, 1219, 852, 1167, 1209, 1196)  # of the paper

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel_reading import of_pool
+from xlingual.data.pools.build import split_pool
+from xlingual.data.pools.parallel import of_pool
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.splitting import split_pool
 from xlingual.embed import embed_pool
 from xlingual.encoders import text_encoders
 from xlingual.training.recipes.dual_options import DualOptions
@@ -25,7 +25,7 @@ pytestmark = [
 
 def test_regimes_on_unseen_articles(real_data: Path, tmp_path: Path) -> None:
     whole = MultilingualPool.read(real_data / "xquad_r", languages=["de", "en", "es"])
-    folder = MultilingualPool.of(split_pool(whole, 0.5, by="article")).write(tmp_path / "pool")
+    folder = (split_pool(whole, 0.5, by="article")).write(tmp_path / "pool")
     train, test = (MultilingualPool.read(folder, split=part) for part in ("train", "test"))
     held = HeldOut(of_pool(test))
     found = {}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from xlingual.data.pools.build import translate_rows
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.translating import translate_rows
 from xlingual.encoders.dictionary import DictionaryTranslator
 from xlingual.errors import InputError
 

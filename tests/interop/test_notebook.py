@@ -16,7 +16,7 @@ from xlingual import (  # noqa: E402
     validate_backretrieval,
     write_scenes,
 )
-from xlingual.data.pools.rows import Candidates, Questions  # noqa: E402
+from xlingual.data.pools.pool import Candidates, Questions  # noqa: E402
 
 ENCODERS = ["chargram", "random:?dim=64", "r8=random:?dim=8"]
 OPTIONS = {"text_encoders": ENCODERS, "image_encoder": "pixels", "store": None}

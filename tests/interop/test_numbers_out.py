@@ -17,7 +17,7 @@ from xlingual import (  # noqa: E402
     image_sentence,
     multilingual_pool,
 )
-from xlingual.data.pools.rows import Candidates, Questions  # noqa: E402
+from xlingual.data.pools.pool import Candidates, Questions  # noqa: E402
 
 N = 50
 

@@ -92,7 +92,8 @@ def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool 
         from xlingual.data.pools.pool import MultilingualPool
 
         chosen = request.languages, request.split, request.equal_ids
-        return MultilingualPool.read(request.pool, *chosen, getattr(request, "qrels", None))
+        qrels = getattr(request, "qrels", None)
+        return MultilingualPool.read(request.pool, *chosen, qrels, unanswered=hasattr(request, "qrels"))
     return read_manifest(request.data)
 
 

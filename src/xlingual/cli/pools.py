@@ -27,16 +27,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from xlingual.data.pools.describe import LanguageDescription, PoolDescription
-    from xlingual.data.pools.paragraphs import LanguageFacts
     from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.data.pools.rows import PoolRows
+    from xlingual.data.pools.squad import LanguageFacts
 
 
 @command(DescribeRequest, short_help="Count what a multilingual pool holds.")
 def describe(request: DescribeRequest) -> None:
     """Count questions and candidates of POOL: a pool folder, one of BEIR or MTEB, or SQuAD-style files."""
     from xlingual.data.pools.describe import describe_pool
-    from xlingual.data.pools.reading import read_pool
+    from xlingual.data.pools.folder import read_pool
 
     with screen.warnings_as_lines():
         found = describe_pool(read_pool(request.pool, request.languages, request.split, request.equal_ids))
@@ -52,10 +51,9 @@ def squad_to_pool(request: SquadToPoolRequest) -> None:
     Sentence breaks in the files are used. If a file has none, rules find the sentences. The file's name gives
     the language (ar.json, xquad.ar.json); LANG=FILE names it otherwise.
     """
+    from xlingual.data.pools.build import split_pool
     from xlingual.data.pools.folder import write_pool
-    from xlingual.data.pools.reading import pool_of_squad
-    from xlingual.data.pools.splitting import split_pool
-    from xlingual.data.pools.squad import read_squad, squad_files
+    from xlingual.data.pools.squad import pool_of_squad, squad_files
 
     train, out, files = request.train, request.out, request.files
     if train is not None and not 0 < train < 1:
@@ -63,13 +61,12 @@ def squad_to_pool(request: SquadToPoolRequest) -> None:
     replaced = check_pool_folder(out, request.force)
     with screen.warnings_as_lines():
         named = squad_files(files)
-        rows = read_squad(named, segment=True)
         source = str(files[0]) if len(files) == 1 else f"{len(named)} files"
-        pool = pool_of_squad(rows, source, [path for _, path in named])
+        pool, facts = pool_of_squad(named, source, segment=True)
         if train is not None:
             pool = split_pool(pool, train, request.seed, request.train_by)
     write_pool(pool, out, request.file_format, overwrite=request.force)
-    screen.show_page(_made(pool, rows.facts), {}, Output(quiet=request.quiet))
+    screen.show_page(_made(pool, facts), {}, Output(quiet=request.quiet))
     screen.wrote(out, quiet=request.quiet, replaced=replaced)
 
 
@@ -116,7 +113,7 @@ def _sentences(found: PoolDescription) -> list[str]:
     return [*sentences, *([f"splits: {'; '.join(parts)}"] if found.splits else [])]
 
 
-def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
+def _made(pool: MultilingualPool, facts: Sequence[LanguageFacts]) -> Page:
     """Return the counts of the files, by language."""
     rows = []
     for fact in facts:
@@ -158,7 +155,7 @@ def translate_pool(request: TranslatePoolRequest) -> None:
     Ids and keys stay the same: the translations of a question count as one question, and its answers are
     relevant in every language. An interrupted command continues where it stopped when you run it again.
     """
-    from xlingual.data.pools.reading import read_pool
+    from xlingual.data.pools.folder import read_pool
     from xlingual.workflows.translate_pool import translate_pool
 
     replaced = check_pool_folder(request.out, request.force)

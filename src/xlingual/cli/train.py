@@ -155,7 +155,7 @@ def dual_encoder(request: DualEncoderRequest) -> None:
 
     POOL is a multilingual pool, or a table with the columns question_LANG and answer_LANG.
     """
-    from xlingual.data.pools.parallel_reading import read_parallel
+    from xlingual.data.pools.parallel import read_parallel
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
 
     base = request.base

@@ -35,7 +35,7 @@ def queries_for(manifest: Manifest) -> Callable[[str], Texts]:
 
 def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
     """Return the texts that `fit=` names: of a manifest, or of a multilingual pool, or of a part of it."""
-    from xlingual.data.pools.reading import is_pool, read_pool_texts
+    from xlingual.data.pools.folder import is_pool, read_pool_texts
 
     try:
         if is_pool(split_reference(reference)[0]):
@@ -48,7 +48,7 @@ def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (o
 
 def load_queries(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
     """Return the queries that `fit=` names: the questions of a pool, or the texts of a manifest."""
-    from xlingual.data.pools.reading import is_pool, read_pool
+    from xlingual.data.pools.folder import is_pool, read_pool
 
     path, split, _ = split_reference(reference)
     if not is_pool(path):

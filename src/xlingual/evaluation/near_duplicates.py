@@ -24,7 +24,7 @@ from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors, one_li
 from xlingual.streams import stream
 
 if TYPE_CHECKING:
-    from xlingual.data.pools.rows import Questions
+    from xlingual.data.pools.pool import Questions
 
 DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # the sources of clusters
 NEAR = 0.25  # most distance of near-equal images, as a share of that of any two images

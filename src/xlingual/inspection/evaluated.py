@@ -74,8 +74,9 @@ def pool_of(results: Results, pool: MultilingualPool | str | Path | None = None)
         return results.evaluated.data
     if not isinstance(pool, MultilingualPool):
         path = _path_of(request.get("pool"), pool, "pool")
-        known = {name: request.get(name) for name in ("languages", "split", "equal_ids")}
+        known: dict[str, Any] = {name: request.get(name) for name in ("languages", "split", "equal_ids")}
         with nullcontext() if pool is not None else limited(Permission()):
-            pool = MultilingualPool.read(path, **known)
+            judged = any(entry.task == "retrieval" for entry in results.entries)
+            pool = MultilingualPool.read(path, **known, unanswered=judged)
     results.refuse_other_data(pool.digest, pool.source)
     return pool

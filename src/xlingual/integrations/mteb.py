@@ -20,8 +20,8 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.language_codes import language_code
 from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.pools.folder import is_pool
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.reading import is_pool
 from xlingual.data.taking import manifest_of
 from xlingual.errors import InputError
 from xlingual.evaluation.pair_run import make_tasks

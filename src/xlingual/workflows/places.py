@@ -10,8 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import Candidates, PoolRows, Questions
+from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 
 Row: TypeAlias = tuple[str, str, str]  # language, id and text
 
@@ -28,7 +27,7 @@ class Places:
     answered: Mapping[Row, int]
 
     @classmethod
-    def of(cls, data: Manifest | PoolRows) -> Places:
+    def of(cls, data: Manifest | MultilingualPool) -> Places:
         """Return those of a pool's questions and candidates, or of a manifest's texts."""
         if not isinstance(data, Manifest):
             sides = (data.questions, data.candidates)
@@ -50,6 +49,6 @@ class Places:
         return np.array(asked, dtype=np.int64), np.array(answered, dtype=np.int64)
 
 
-def _rows(pool: PoolRows, part: Questions | Candidates) -> list[Row]:
+def _rows(pool: MultilingualPool, part: Questions | Candidates) -> list[Row]:
     tags = [pool.languages[code] for code in part.language]
     return list(zip(tags, part.ids, part.text, strict=True))

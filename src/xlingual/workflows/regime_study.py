@@ -9,12 +9,10 @@ from pathlib import Path
 from xlingual import encoders
 from xlingual.comparison.regime_study import REPLICATES, regime_differences, regime_scores
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.judged import EqualIds
+from xlingual.data.pools.build import TEST, TRAIN, split_pool
 from xlingual.data.pools.mix import mix_pool
-from xlingual.data.pools.parallel import ParallelQuestions
-from xlingual.data.pools.parallel_reading import of_pool, read_parallel
-from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.splitting import TEST, TRAIN, split_pool
+from xlingual.data.pools.parallel import ParallelQuestions, of_pool, read_parallel
+from xlingual.data.pools.pool import EqualIds, MultilingualPool
 from xlingual.demo_data.scenes import scene_rows
 from xlingual.embed import embed_pool
 from xlingual.embed.encoding import Progress
@@ -200,7 +198,7 @@ def trained_and_tested(
         if split is not None:
             raise InputError(f"{pool} has no splits, and --split names {split!r}: leave it out")
         by = train_by or ("paragraph" if whole.questions.article is None else "article")
-        divided = MultilingualPool.of(split_pool(whole, train, split_seed, by))
+        divided = split_pool(whole, train, split_seed, by)
         pool, split, train_split = divided.write(Path(out) / DIVIDED, overwrite=True), TEST, TRAIN
         equal_ids = None  # of the folder that was read
     with warnings.catch_warnings():

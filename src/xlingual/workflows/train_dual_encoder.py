@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.data.pools.parallel import ParallelQuestions
-from xlingual.data.pools.parallel_reading import read_parallel
+from xlingual.data.pools.parallel import ParallelQuestions, read_parallel
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, Spec, parse
 from xlingual.encoders.plugins import Known

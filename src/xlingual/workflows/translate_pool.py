@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from xlingual.data.pools.build import check_targets, source_language, translate_rows
 from xlingual.data.pools.folder import refuse_pool_in, write_pool
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import PoolRows
-from xlingual.data.pools.translating import check_targets, source_language, translate_rows
 from xlingual.encoders.dictionary import Translator
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.registry import read_options
@@ -29,7 +28,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def translate_pool(
-    pool: PoolRows,
+    pool: MultilingualPool,
     out: str | Path,
     to: Sequence[str],
     by: str,

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from xlingual.data.pools.parallel_reading import of_pool, read_parallel
+from xlingual.data.pools.parallel import of_pool, read_parallel
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import InputError
 

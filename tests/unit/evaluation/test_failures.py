@@ -9,8 +9,7 @@ import pytest
 
 from xlingual import backretrieval, crosslingual_retrieval, image_sentence, multilingual_pool
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 from xlingual.errors import InputError
 from xlingual.results import Results
 

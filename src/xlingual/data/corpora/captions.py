@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from xlingual.data.corpora.files import CorpusFolder, parts_of
 from xlingual.data.reading.problems import first_line
-from xlingual.data.reading.records import read_records
+from xlingual.data.rows import read_rows
 from xlingual.data.tags import tag_of
 from xlingual.errors import InputError
 
@@ -22,7 +22,7 @@ _WIT_TEXTS = ("caption_reference_description", "caption_alt_text_description")
 def xm3600(folder: CorpusFolder) -> Iterator[Row]:
     """Yield the captions of every image in every language: {"image/key": …, "de": {"caption": […]}}."""
     for path in folder.needed("captions.jsonl"):
-        for where, record in read_records(path):
+        for where, record in read_rows(path):
             key = record.get("image/key")
             if not isinstance(key, str):
                 raise InputError(
@@ -44,7 +44,7 @@ def xflickrco(folder: CorpusFolder) -> Iterator[Row]:
         tag = folder.language(path.parent.name, path)
         if not folder.wants(tag):
             continue
-        for where, record in read_records(path):
+        for where, record in read_rows(path):
             image, captions = record.get("img_path"), record.get("sentences")
             if not isinstance(image, str) or not isinstance(captions, list):
                 raise InputError(f"{where}: expected 'img_path' and 'sentences', as in IGLUE's annotations")
@@ -107,7 +107,7 @@ def wit(folder: CorpusFolder) -> Iterator[Row]:
         split = named["split"] if named else ""
         if not folder.wants_split(split):
             continue
-        for number, (where, record) in enumerate(read_records(path), 1):
+        for number, (where, record) in enumerate(read_rows(path), 1):
             url, word = record.get("image_url"), record.get("language")
             if not url or not word:
                 raise InputError(f"{where}: expected the columns language and image_url, as WIT has them")

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from xlingual.data.corpora.table import Corpus
-from xlingual.data.reading.records import read_lines
+from xlingual.data.rows import read_lines
 from xlingual.data.tags import tag_of
 from xlingual.errors import InputError, did_you_mean, listed
 

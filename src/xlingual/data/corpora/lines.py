@@ -7,7 +7,7 @@ from pathlib import Path
 
 from xlingual.data.corpora.captions import Row
 from xlingual.data.corpora.files import CorpusFolder, aligned, lines_of, parts_of
-from xlingual.data.reading.records import read_lines, read_records
+from xlingual.data.rows import read_lines, read_rows
 from xlingual.errors import InputError
 
 
@@ -92,7 +92,7 @@ def flores(folder: CorpusFolder) -> Iterator[Row]:
             by_split.setdefault(parts["split"], []).append((tag, path))
     for split, files in by_split.items():
         about = folder.files(f"metadata_{split}.tsv")
-        articles = [record.get("URL") for _, record in read_records(about[0])] if about else []
+        articles = [record.get("URL") for _, record in read_rows(about[0])] if about else []
         for row, texts in enumerate(aligned([path for _, path in files])):
             key = f"{split}:{row}"
             cluster = articles[row] if row < len(articles) else key

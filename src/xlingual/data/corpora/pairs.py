@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.data.corpora.files import CorpusFolder, aligned, parts_of
-from xlingual.data.reading.records import read_records
 from xlingual.data.reading.values import is_missing
+from xlingual.data.rows import read_rows
 from xlingual.data.tags import tag_of
 from xlingual.errors import InputError, warn
 
@@ -57,7 +57,7 @@ def _records(folder: CorpusFolder) -> Pairs:
         if pair is None or (path.parent.name == "train" or path.name.startswith("train")):
             continue
         rows = found.setdefault(pair, [])
-        for where, record in read_records(path, ("id", "score", "sentence1", "sentence2")):
+        for where, record in read_rows(path, ("id", "score", "sentence1", "sentence2")):
             texts = [record.get(name) for name in ("sentence1", "sentence2")]
             if any(not isinstance(text, str) for text in texts):
                 raise InputError(f"{where}: expected sentence1, sentence2 and score, as MTEB has them")

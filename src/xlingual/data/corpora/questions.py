@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 from xlingual.data.corpora.files import CorpusFolder, parts_of
-from xlingual.data.pools.beir import take_qrels
-from xlingual.data.pools.build import build_pool, warn_each
-from xlingual.data.pools.judged import Judgements, rows_of
-from xlingual.data.pools.reading import pool_of_squad
-from xlingual.data.pools.rows import PoolRows
-from xlingual.data.pools.squad import read_squad
-from xlingual.data.reading.records import read_lines, read_records
+from xlingual.data.pools.build import build_pool
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.retrieval_folder import Judgements, rows_of
+from xlingual.data.pools.squad import pool_of_squad
+from xlingual.data.rows import read_lines, read_rows
 from xlingual.errors import InputError
 
 
-def xquad(folder: CorpusFolder) -> PoolRows:
+def xquad(folder: CorpusFolder) -> MultilingualPool:
     """Return the pool of XQuAD; sentences are found by rules."""
     named = ((parts_of(path, r"xquad\.(?P<lang>\w+)\.json"), path) for path in folder.needed("xquad.*.json"))
     return _squad(folder, [(folder.language(parts["lang"], path), path) for parts, path in named if parts])
 
 
-def mlqa(folder: CorpusFolder) -> PoolRows:
+def mlqa(folder: CorpusFolder) -> MultilingualPool:
     """Return the pool of MLQA's questions about paragraphs in their own language, of one split."""
     pattern = r"(?P<split>\w+)-context-(?P<lang>\w+)-question-(?P=lang)\.json"
     found = [(parts_of(path, pattern), path) for path in folder.needed("*-context-*-question-*.json")]
@@ -33,13 +30,12 @@ def mlqa(folder: CorpusFolder) -> PoolRows:
     return _squad(folder, [(folder.language(tag, path), path) for tag, path in own])
 
 
-def _squad(folder: CorpusFolder, files: list[tuple[str, Path]]) -> PoolRows:
+def _squad(folder: CorpusFolder, files: list[tuple[str, Path]]) -> MultilingualPool:
     wanted = [(tag, path) for tag, path in files if folder.wants(tag)]
-    rows = read_squad(wanted, segment=True)
-    return pool_of_squad(rows, str(folder.path), [path for _, path in wanted])
+    return pool_of_squad(wanted, str(folder.path), segment=True)[0]
 
 
-def miracl(folder: CorpusFolder) -> PoolRows:
+def miracl(folder: CorpusFolder) -> MultilingualPool:
     """Return the pool of MIRACL: the passages of each wanted language, and the queries of one split."""
     counts, read = Counter[str](), []
     for path in folder.needed("topics.miracl-*.tsv"):
@@ -53,8 +49,7 @@ def miracl(folder: CorpusFolder) -> PoolRows:
         raise folder.wrong(f"no topics of the split {folder.split!r} in the wanted languages")
     source = str(folder.path)
     known, questions, candidates, notes = rows_of(source, read, counts, splits=True, equal_ids="different")
-    pool = build_pool(source, known, questions, candidates)
-    return replace(pool, warnings=(*warn_each(*notes), *pool.warnings))
+    return build_pool(source, known, questions, candidates, notes=notes)
 
 
 def _miracl(folder: CorpusFolder, topics: Path, word: str, tag: str, counts: Counter[str]) -> Judgements:
@@ -71,12 +66,12 @@ def _miracl(folder: CorpusFolder, topics: Path, word: str, tag: str, counts: Cou
         raise folder.wrong(f"{name} is missing" if not judged else f"no miracl-corpus-*-{word}/docs-*")
     documents = {}
     for path in passages:
-        for where, record in read_records(path, ("docid", "title", "text")):
+        for where, record in read_rows(path, ("docid", "title", "text")):
             if not isinstance(record.get("docid"), str):
                 raise InputError(f"{where}: no 'docid': it is no passage of MIRACL")
             parts = (record.get("title") or "", record.get("text") or "")
             documents[tag, record["docid"]] = " ".join(filter(None, parts))
     found = Judgements(tag, documents, queries)
     for path in judged:
-        take_qrels(found, path, folder.split or "", counts)
+        found.take(path, folder.split or "", counts)
     return found

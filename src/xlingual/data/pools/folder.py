@@ -1,9 +1,11 @@
-"""A pool folder: `questions` and `candidates`, each a Parquet or a JSONL file, as rows in file order."""
+"""A pool's own folder (`questions` and `candidates`, Parquet or JSON lines), and opening any pool."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,238 +14,301 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.languages import tag_problem
-from xlingual.data.pools.build import check_relevant
-from xlingual.data.pools.clusters import clusters_by_id_or_key, clusters_of_candidates, clusters_of_questions
-from xlingual.data.pools.rows import Candidates, PoolRows, Questions
-from xlingual.data.reading.build import MOST_LABELS
-from xlingual.data.reading.formats import read_jsonl, read_parquet
-from xlingual.data.reading.tables import SourceTable
-from xlingual.data.reading.values import (
-    and_more,
-    check_unique,
-    described,
-    is_missing,
-    label_cells,
-    names_in,
-    number_cells,
-    numbered,
-    texts_in,
+from xlingual.data.pools.build import (
+    build_pool,
+    check_answered,
+    clusters_by_id_or_key,
+    clusters_of_candidates,
+    joined,
 )
-from xlingual.errors import InputError, did_you_mean, listed, nearest
+from xlingual.data.pools.pool import Candidates, EqualIds, MultilingualPool, Questions
+from xlingual.data.pools.retrieval_folder import Rows, is_retrieval_folder, read_retrieval_folder, with_qrels
+from xlingual.data.pools.squad import pool_of_squad, squad_files
+from xlingual.data.reading.select import split_reference
+from xlingual.data.rows import Row, is_missing, name_of, numbered, read_rows, require, text_of
+from xlingual.data.runs.qrels import QrelsLike
+from xlingual.errors import InputError, did_you_mean, listed, nearest, parameter
 from xlingual.files import atomic_file, make_folder, refuse_loss
+from xlingual.records import Texts
 from xlingual.results.provenance import note_file
 
-READERS: dict[str, Callable[[Path], SourceTable]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"
+FORMATS = ("parquet", "jsonl")
+MOST_LABELS = 50  # different values of a further column that divides the questions
 _QUESTION_COLUMNS = ("id", "lang", "text", "key", "cluster", "article", "split")
-_FILES = (*READERS, ".json", ".csv", ".tsv", ".ndjson", ".arrow", ".feather")
+_MANIFESTS = (".parquet", ".jsonl", ".csv", ".tsv", ".ndjson", ".arrow", ".feather")
+
+
+def read_pool(
+    path: str | Path,
+    languages: Sequence[str] | None = None,
+    split: str | None = None,
+    equal_ids: EqualIds | None = None,
+    qrels: QrelsLike | None = None,
+    *,
+    unanswered: bool = False,
+) -> MultilingualPool:
+    """Read a pool of any format; `MultilingualPool.read` says what the arguments are."""
+    path, source = Path(path), str(path)
+    if isinstance(languages, str):
+        languages = [tag.strip() for tag in languages.split(",") if tag.strip()]
+    try:
+        own = bool(pool_files(path))
+        retrieval = not own and is_retrieval_folder(path)
+        if equal_ids is not None and not retrieval:
+            raise InputError(
+                f"{path} is no retrieval folder of BEIR or MTEB: leave out {parameter('equal_ids')}, which "
+                "is for these"
+            )
+        if not own and not retrieval:
+            _check_path(path)
+            if qrels is not None:
+                raise InputError(
+                    f"{path} has answers of its own: {parameter('qrels')} is for a pool folder or a "
+                    "retrieval folder; xlingual data squad-to-pool makes a pool folder"
+                )
+            return pool_of_squad(squad_files([path]), source, languages, split)[0]
+        if own:
+            rows = _read_folder(path, unanswered=unanswered)
+        else:
+            alone = languages[0] if languages and len(languages) == 1 else None
+            judged = qrels is None
+            rows = read_retrieval_folder(path, alone, split, equal_ids, judged=judged, unanswered=unanswered)
+            split = split if judged else None  # of its files, which are read already
+        if qrels is not None:
+            rows = with_qrels(source, rows, qrels, unanswered=unanswered)
+    except OSError as error:
+        raise InputError(f"{error.filename or path} cannot be read: {error.strerror or error}") from error
+    known, questions, candidates, notes = rows
+    more = {"notes": notes, "unanswered": unanswered}
+    return build_pool(source, known, questions, candidates, languages, split, **more)  # type: ignore[arg-type]
+
+
+def is_pool(path: str | Path) -> bool:
+    """Return whether a path looks like a pool: a pool folder, a retrieval folder, or SQuAD-style files."""
+    path = Path(path)
+    if os.path.isdir(path):
+        return bool(pool_files(path)) or any(path.glob("*.json")) or is_retrieval_folder(path)
+    return path.suffix.lower() == ".json" and os.path.isfile(path)
+
+
+def read_pool_texts(reference: str) -> Texts:
+    """Return the texts that `fit=POOL#SPLIT`, or `fit=POOL`, names: its candidates, then its questions."""
+    path, split, rows = split_reference(reference)
+    if rows is not None:
+        raise InputError(f"{reference!r}: a pool has no rows A:B: write POOL#SPLIT, as in pool#train")
+    return read_pool(path, split=split).fit_texts()
 
 
 def pool_files(folder: str | Path, stems: Sequence[str] = (QUESTIONS, CANDIDATES)) -> list[Path]:
     """Return the files of questions and candidates in a folder, which writing a pool there replaces."""
-    paths = (Path(folder) / f"{stem}{ending}" for stem in stems for ending in READERS)
+    paths = (Path(folder) / f"{stem}.{ending}" for stem in stems for ending in FORMATS)
     return [path for path in paths if path.exists()]
 
 
-def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates, tuple[str, ...]]:
+def _check_path(path: Path) -> None:
+    """Raise InputError where a path cannot be SQuAD-style files."""
+    what = (
+        "a pool folder (questions.parquet and candidates.parquet, or .jsonl), a retrieval folder "
+        "(corpus.jsonl, queries.jsonl, qrels/*.tsv) or SQuAD-style *.json files"
+    )
+    mixing = f". A manifest becomes a pool by: xlingual data mix-pool {path} --out DIR"
+    if path.is_dir():
+        if not any(path.glob("*.json")):
+            manifest = any(file.stem == "metadata" for file in path.iterdir())
+            raise InputError(f"{path} holds no pool: expected {what}{mixing if manifest else ''}")
+    elif not path.is_file():
+        names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InputError(f"{path}: no such file or folder.{did_you_mean(path.name, names)} Give {what}")
+    elif path.stem in {QUESTIONS, CANDIDATES}:
+        raise InputError(f"{path} is one of the two files of a pool: give the folder {path.parent}")
+    elif path.suffix.lower() != ".json":
+        manifest = path.suffix.lower() in _MANIFESTS
+        raise InputError(f"{path} is no pool: give {what}{mixing if manifest else ''}")
+
+
+# --- reading a folder
+
+
+class _File:
+    """The rows of one of the two files."""
+
+    def __init__(self, folder: Path, stem: str) -> None:
+        files = pool_files(folder, [stem])
+        if len(files) != 1:
+            what = f"{listed(path.name for path in files)}: remove all but one"
+            none = f"no {stem}.parquet or {stem}.jsonl: a pool folder has questions and candidates"
+            raise InputError(f"{folder} holds {what if files else none}")
+        self.path = files[0]
+        note_file("pool", self.path)
+        self.places, self.rows = [], list[Row]()
+        for where, row in read_rows(self.path):
+            self.places.append(where)
+            self.rows.append(row)
+        if not self.rows:
+            raise InputError(
+                f"{self.path} has no rows: a pool needs questions and candidates, so write one in each row"
+            )
+        self.columns = [*dict.fromkeys(name for row in self.rows for name in row)]
+        require(self.columns, ("id", "lang", "text", "key" if stem == QUESTIONS else "keys"), self.path)
+        tags = self.names("lang")
+        self.language, self.languages = numbered(tags)
+        for tag in self.languages:
+            if problem := tag_problem(tag):
+                raise InputError(f"{self.places[tags.index(tag)]}, column 'lang': {problem}")
+        self.ids = self.names("id")
+        first: dict[tuple[str, str], int] = {}
+        for number, key in enumerate(zip(tags, self.ids, strict=True)):
+            if first.setdefault(key, number) != number:
+                raise InputError(
+                    f"{self.path}: rows {first[key] + 1} and {number + 1} have the same id {key[1]!r:.80}: "
+                    "within a language an id names one row"
+                )
+        self.text = self.texts("text")
+        self.split = self.texts("split") if "split" in self.columns else None
+
+    def names(self, column: str) -> list[str]:
+        return [name_of(row, column, where) for where, row in zip(self.places, self.rows, strict=True)]
+
+    def texts(self, column: str) -> list[str]:
+        return [text_of(row, column, where) for where, row in zip(self.places, self.rows, strict=True)]
+
+    def cells(self, column: str) -> list[Any]:
+        return [row.get(column) for row in self.rows]
+
+    def keys(self, column: str) -> list[tuple[str, ...]]:
+        """Return the keys in each cell: a list of strings or numbers, or one of them, or nothing."""
+        keys = []
+        for where, cell in zip(self.places, self.cells(column), strict=True):
+            values = cell if isinstance(cell, list) else [] if is_missing(cell) else [cell]
+            keys.append(tuple(dict.fromkeys(name_of({column: key}, column, where) for key in values)))
+        return keys
+
+
+def _read_folder(folder: Path, *, unanswered: bool) -> Rows:
     """Return the languages, all rows in the order of the files, and warnings.
 
     Languages are those of the candidates by the first one, then those that only questions have, likewise.
     """
-    question_table, candidate_table = _open(folder, QUESTIONS), _open(folder, CANDIDATES)
-    language, languages = _languages(candidate_table)
-    question_language, more = _languages(question_table)
-    languages += [tag for tag in more if tag not in languages]
-    recode = np.array([languages.index(tag) for tag in more], dtype=np.int64)
-    questions = _questions(question_table, recode[question_language])
-    candidates = _candidates(candidate_table, language)
-    check_relevant(languages, questions, candidates, lambda row: question_table.where(row, "key"))
-    return tuple(languages), *_clustered(question_table, candidate_table, questions, candidates)
+    asked, answers = _File(folder, QUESTIONS), _File(folder, CANDIDATES)
+    languages = list(dict.fromkeys([*answers.languages, *asked.languages]))
+    recode = np.array([languages.index(tag) for tag in asked.languages], dtype=np.int64)
+    questions, candidates = _questions(asked, recode[asked.language]), _candidates(answers)
+    held = candidates.keys
+    if unanswered and candidates.irrelevant is not None:
+        held = [right + wrong for right, wrong in zip(held, candidates.irrelevant, strict=True)]
+    check_answered(languages, questions, held, lambda row: f"{asked.places[row]}, column 'key'")
+    return tuple(languages), *_clustered(asked, answers, questions, candidates)
 
 
-def _open(folder: Path, stem: str) -> SourceTable:
-    found = pool_files(folder, [stem])
-    if len(found) > 1:
-        raise InputError(f"{folder} holds {listed(path.name for path in found)}: remove all but one")
-    if not found:
-        raise InputError(
-            f"{folder} holds no {stem}.parquet or {stem}.jsonl: a pool folder has questions and candidates"
-        )
-    table = READERS[found[0].suffix](found[0])
-    note_file("pool", found[0])
-    if not table.n_rows:
-        raise InputError(
-            f"{found[0]} has no rows: a pool needs questions and candidates, so write one in each row"
-        )
-    return table
-
-
-def _languages(table: SourceTable) -> tuple[Ints, list[str]]:
-    tags = names_in(table, table.require("lang"), "language", "give each row one, such as 'en'")
-    for row, tag in enumerate(tags):
-        if problem := tag_problem(tag):
-            raise InputError(f"{table.where(row, 'lang')}: {problem}")
-    return numbered(tags)
-
-
-def _ids(table: SourceTable, language: Ints) -> list[str]:
-    ids = names_in(table, table.require("id"), "id", "give each row one")
-    keys = list(zip(language.tolist(), ids, strict=True))
-    check_unique(keys, table.source, ids, np.arange(len(ids)), "within a language an id names one row")
-    return ids
-
-
-def _texts(table: SourceTable, name: str) -> list[str]:
-    return [text or "" for text in texts_in(table, table.require(name))]
-
-
-def _names(table: SourceTable, name: str) -> list[str]:
-    return names_in(table, table.require(name), name, "give each row one, or leave the column out")
-
-
-def _split(table: SourceTable) -> list[str] | None:
-    return _texts(table, "split") if "split" in table.names else None
-
-
-def _questions(table: SourceTable, language: Ints) -> Questions:
-    texts = _texts(table, "text")
-    empty = [row for row, text in enumerate(texts) if not text.strip()]
+def _questions(file: _File, language: Ints) -> Questions:
+    empty = [row for row, text in enumerate(file.text) if not text.strip()]
     if empty:
+        more = f" (and {len(empty) - 1} more rows)" if len(empty) > 1 else ""
         raise InputError(
-            f"{table.where(empty[0], 'text')}: empty question{and_more(empty)}: write it, or remove the row"
+            f"{file.places[empty[0]]}, column 'text': empty question{more}: write it, or remove the row"
         )
-    key = _names(table, "key")
-    article = numbered(_names(table, "article"))[0] if "article" in table.names else None
-    ids, given = _ids(table, language), "cluster" in table.names
-    cluster = numbered(_names(table, "cluster"))[0] if given else clusters_by_id_or_key(ids, key)
-    further = [name for name in table.names if name not in _QUESTION_COLUMNS]
-    divide = [name for name in further if table.is_text(name) or table.is_code(name)]
-    labels = {name: label_cells(table, name, min(MOST_LABELS, table.n_rows // 2)) for name in divide}
-    numbers = {name: number_cells(table, name) for name in further if table.is_number(name)}
-    return Questions(
-        ids,
-        language,
-        texts,
-        key,
-        cluster,
-        article,
-        _split(table),
-        {name: list(column) for name, column in labels.items() if column is not None},
-        numbers,
+    key = file.names("key")
+    cluster = clusters_by_id_or_key(file.ids, key)
+    if "cluster" in file.columns:
+        cluster = numbered(file.names("cluster"))[0]
+    article = numbered(file.names("article"))[0] if "article" in file.columns else None
+    labels, numbers = {}, {}
+    for name in (name for name in file.columns if name not in _QUESTION_COLUMNS):
+        cells = [None if is_missing(cell) else cell for cell in file.cells(name)]
+        values = {cell for cell in cells if isinstance(cell, str | int | float)}
+        if any(isinstance(cell, list | dict | bytes) for cell in cells) or not values:
+            continue
+        if all(type(value) in (int, float) for value in values):
+            column = [math.nan if cell is None or abs(cell) > 1e300 else float(cell) for cell in cells]
+            numbers[name] = np.array(column)
+        whole = all(type(value) in (str, int, bool) for value in values)
+        if whole and len(values) <= min(MOST_LABELS, len(cells) // 2):
+            labels[name] = [None if cell is None else str(cell) for cell in cells]
+    return Questions(file.ids, language, file.text, key, cluster, article, file.split, labels, numbers)
+
+
+def _candidates(file: _File) -> Candidates:
+    """Return the candidates; their clusters are still to be found."""
+    _refuse_misspelt_keys(file)
+    keys = file.keys("keys")
+    irrelevant = file.keys("irrelevant") if "irrelevant" in file.columns else None
+    for where, wrong, right in zip(file.places, irrelevant or (), keys, strict=bool(irrelevant)):
+        if both := {*wrong} & {*right}:
+            raise InputError(
+                f"{where}, column 'irrelevant': {min(both)!r:.80} is among its 'keys' too: leave it in one "
+                "of them"
+            )
+    grades = None
+    if "grades" in file.columns:
+        grades = []
+        for where, cell, own in zip(file.places, file.cells("grades"), keys, strict=True):
+            values = cell if isinstance(cell, list) else [] if is_missing(cell) else [cell]
+            if len(values) != len(own) or not all(type(v) is int and 0 < v <= 2**53 for v in values):
+                raise InputError(
+                    f"{where}, column 'grades': expected {len(own)} whole numbers above 0, one for each key, "
+                    f"found {cell!r:.60}: write them, or leave the column out"
+                )
+            grades.append(tuple(values))
+    context = file.texts("context") if "context" in file.columns else [""] * len(keys)
+    cluster = np.zeros(len(keys), dtype=np.int64)
+    return Candidates(
+        file.ids, file.language, file.text, context, keys, cluster, file.split, grades, irrelevant
     )
 
 
-def _candidates(table: SourceTable, language: Ints) -> Candidates:
-    """Return the candidates; their clusters are still to be found."""
-    cells = table.load(table.require("keys"))
-    _refuse_misspelt_keys(table, cells)
-    keys = [_keys(table, row, value) for row, value in enumerate(cells)]
-    context = _texts(table, "context") if "context" in table.names else [""] * table.n_rows
-    ids, unknown = _ids(table, language), np.zeros(table.n_rows, dtype=np.int64)
-    text, grades = _texts(table, "text"), _grades(table, keys)
-    irrelevant = _irrelevant(table, keys)
-    return Candidates(ids, language, text, context, keys, unknown, _split(table), grades, irrelevant)
-
-
-def _grades(table: SourceTable, keys: list[tuple[str, ...]]) -> list[tuple[int, ...]] | None:
-    """Return the grades of the candidates' keys; None where the file has none."""
-    if "grades" not in table.names:
-        return None
-    found = []
-    for row, (value, own) in enumerate(zip(table.load("grades"), keys, strict=True)):
-        values = [] if is_missing(value) else value if isinstance(value, (list, tuple)) else [value]
-        if len(values) != len(own) or not all(type(grade) is int and grade > 0 for grade in values):
-            raise InputError(
-                f"{table.where(row, 'grades')}: expected {len(own)} whole numbers above 0, one for each key, "
-                f"found {value!r:.60}: write them, or leave the column out"
-            )
-        found.append(tuple(values))
-    return found
-
-
-def _irrelevant(table: SourceTable, keys: list[tuple[str, ...]]) -> list[tuple[str, ...]] | None:
-    """Return the keys of what each candidate was judged irrelevant to; None where the file has none."""
-    if "irrelevant" not in table.names:
-        return None
-    found = [_keys(table, row, value, "irrelevant") for row, value in enumerate(table.load("irrelevant"))]
-    for row, (wrong, right) in enumerate(zip(found, keys, strict=True)):
-        if both := set(wrong) & set(right):
-            raise InputError(
-                f"{table.where(row, 'irrelevant')}: {min(both)!r:.80} is among its 'keys' too: leave it in "
-                "one of them"
-            )
-    return found
+def _refuse_misspelt_keys(file: _File) -> None:
+    """Raise InputError where a row has a field of nearly the name 'keys' instead: it would answer nothing."""
+    for name in (name for name in file.columns if name != "keys" and nearest(name, ["keys"]) is not None):
+        for where, row in zip(file.places, file.rows, strict=True):
+            if row.get("keys") is None and row.get(name) is not None:
+                raise InputError(
+                    f"{where}: no 'keys' there, but {name!r}. Did you mean 'keys'? Rename it; a candidate "
+                    "that "
+                    'answers nothing has "keys": []'
+                )
 
 
 def _clustered(
-    question_table: SourceTable, candidate_table: SourceTable, questions: Questions, candidates: Candidates
+    asked: _File, answers: _File, questions: Questions, candidates: Candidates
 ) -> tuple[Questions, Candidates, tuple[str, ...]]:
     """Return questions and candidates with clusters numbered together, and warnings."""
-    keys = candidates.keys
     notes: tuple[str, ...] = ()
-    of_questions, of_candidates = questions.cluster, candidates.cluster
-    if "cluster" not in candidate_table.names or all(
-        is_missing(value) for value in candidate_table.load("cluster")
-    ):
-        of_candidates = clusters_of_candidates(questions, keys, candidates.context, candidates.language)
-    elif "cluster" in question_table.names:
-        both, _ = numbered([*_names(question_table, "cluster"), *_names(candidate_table, "cluster")])
-        of_questions, of_candidates = both[: question_table.n_rows], both[question_table.n_rows :]
-        if not np.isin(of_candidates, of_questions).any():
+    if all(is_missing(cell) for cell in answers.cells("cluster")):
+        own = clusters_of_candidates(questions, candidates.keys, candidates.context, candidates.language)
+        return questions, replace(candidates, cluster=own), notes
+    column = f"{answers.path}, column 'cluster'"
+    if "cluster" in asked.columns:
+        both, _ = numbered([*asked.names("cluster"), *answers.names("cluster")])
+        of_questions, own = both[: len(questions)], both[len(questions) :]
+        if not np.isin(own, of_questions).any():
             notes = (
-                f"{candidate_table.source}, column 'cluster': no candidate is in the cluster of any question "
-                f"of {question_table.source}: give equal clusters equal names, or leave the column out of "
-                "one of the files",
+                f"{column}: no candidate is in the cluster of any question of {asked.path}: give equal "
+                "clusters equal names, or leave the column out of one of the files",
             )
-    else:
-        own = numbered(_names(candidate_table, "cluster"))[0]
-        of_questions, of_candidates, (before, after) = clusters_of_questions(questions, keys, own)
-        if after < before:
-            notes = (
-                f"{candidate_table.source}, column 'cluster': candidates of one question are in different "
-                f"clusters: they are counted as one, and {before} clusters with answers become {after}",
-            )
-    return replace(questions, cluster=of_questions), replace(candidates, cluster=of_candidates), notes
+        return replace(questions, cluster=of_questions), replace(candidates, cluster=own), notes
+    # A question is of the cluster of the candidates with its key; several of these become one.
+    given, sought = numbered(answers.names("cluster"))[0], {*questions.key}
+    pairs = [(c, key) for c, keys in zip(given.tolist(), candidates.keys, strict=True) for key in keys]
+    pairs = [(c, key) for c, key in pairs if key in sought]
+    codes = np.array([c for c, _ in pairs], dtype=np.int64)
+    label = joined(codes, [key for _, key in pairs], size=1 + int(given.max()))
+    of_key = {key: int(label[c]) for c, key in pairs}
+    of_questions = np.array([of_key[key] for key in questions.key], dtype=np.int64)
+    before, after = len(np.unique(codes)), len(np.unique(of_questions))
+    if after < before:
+        notes = (
+            f"{column}: candidates of one question are in different clusters: they are counted as one, and "
+            f"{before} clusters with answers become {after}",
+        )
+    return replace(questions, cluster=of_questions), replace(candidates, cluster=label[given]), notes
 
 
-def _refuse_misspelt_keys(table: SourceTable, cells: list[Any]) -> None:
-    """Raise InputError where a row has a field of nearly the name 'keys' instead: it would answer nothing.
-
-    JSON lines may differ in their fields, so that the column is there and yet missing in a row.
-    """
-    for name in table.names:
-        if name == "keys" or nearest(name, ["keys"]) is None:
-            continue
-        rows = [
-            row
-            for row, (cell, other) in enumerate(zip(cells, table.load(name), strict=True))
-            if cell is None and other is not None
-        ]
-        if rows:
-            raise InputError(
-                f"{table.where(rows[0], name)}{and_more(rows)}: no 'keys' there, but {name!r}. "
-                "Did you mean 'keys'? "
-                'Rename it; a candidate that answers nothing has "keys": []'
-            )
-
-
-def _keys(table: SourceTable, row: int, value: Any, column: str = "keys") -> tuple[str, ...]:  # noqa: ANN401
-    """Return the keys that a cell holds: a list of strings or numbers, or one of them, or nothing."""
-    values = value if isinstance(value, (list, tuple)) else [] if is_missing(value) else [value]
-    for key in values:
-        if isinstance(key, bool) or not isinstance(key, (str, int, float)) or is_missing(key):
-            raise InputError(
-                f"{table.where(row, column)}: found {described(key)} as a key: give a list of strings"
-            )
-    names = (int(key) if isinstance(key, float) and key.is_integer() else key for key in values)
-    return tuple(dict.fromkeys(map(str, names)))
-
-
-FORMATS = ("parquet", "jsonl")
+# --- writing a folder
 
 
 def write_pool(
-    pool: PoolRows, folder: str | Path, format: str = "parquet", *, overwrite: bool = False
+    pool: MultilingualPool, folder: str | Path, format: str = "parquet", *, overwrite: bool = False
 ) -> Path:
     """Write questions and candidates into a folder, both or neither, and return the folder.
 
@@ -262,8 +327,8 @@ def write_pool(
     write = _write_parquet if format == "parquet" else _write_jsonl
     paths = {stem: folder / f"{stem}.{format}" for stem in (QUESTIONS, CANDIDATES)}
     with atomic_file(paths[QUESTIONS]) as questions, atomic_file(paths[CANDIDATES]) as candidates:
-        write(questions, question_columns(pool))
-        write(candidates, candidate_columns(pool))
+        for path, columns in zip((questions, candidates), pool_columns(pool), strict=True):
+            write(path, {name: column for name, column in columns.items() if column is not None})
     for other in {*pool_files(folder)} - {*paths.values()}:
         other.unlink(missing_ok=True)
     return folder
@@ -272,7 +337,7 @@ def write_pool(
 def refuse_file_name(folder: str | Path, what: str = "a pool") -> None:
     """Raise InputError where what becomes a folder is to be named like a file, such as pool.parquet."""
     folder = Path(folder)
-    if folder.suffix.lower() in _FILES and not folder.is_dir():
+    if folder.suffix.lower() in (*_MANIFESTS, ".json") and not folder.is_dir():
         raise InputError(
             f"{folder} is the name of a file, and {what} is written as a folder: name a folder, such as "
             f"{folder.with_suffix('')}"
@@ -284,59 +349,31 @@ def refuse_pool_in(folder: str | Path, remedy: str = "replace them with overwrit
     refuse_loss(folder, pool_files(folder), remedy)
 
 
-def question_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
-    """Return the columns of the file of questions."""
-    q = pool.questions
-    columns: dict[str, Sequence[Any]] = {
-        "id": q.ids,
-        "lang": [pool.languages[code] for code in q.language],
-        "text": q.text,
-        "key": q.key,
-        "cluster": q.cluster.tolist(),
-    }
-    if q.article is not None:
-        columns["article"] = q.article.tolist()
-    if q.split is not None:
-        columns["split"] = q.split
+def pool_columns(pool: MultilingualPool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of the two files, None for those that the pool has not."""
+    q, c = pool.questions, pool.candidates
+    tags = [[pool.languages[code] for code in part.language.tolist()] for part in (q, c)]
     numbers = {
-        name: [None if np.isnan(one) else one for one in column.tolist()]
+        name: [None if math.isnan(value) else value for value in column.tolist()]
         for name, column in q.numbers.items()
     }
-    return columns | {name: column for name, column in q.labels.items() if name not in numbers} | numbers
-
-
-def candidate_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
-    """Return the columns of the file of candidates."""
-    c = pool.candidates
-    columns: dict[str, Sequence[Any]] = {
-        "id": c.ids,
-        "lang": [pool.languages[code] for code in c.language],
-        "text": c.text,
-        "context": c.context,
-        "keys": [list(keys) for keys in c.keys],
-        "cluster": c.cluster.tolist(),
-    }
-    if c.split is not None:
-        columns["split"] = c.split
-    if c.grades is not None:
-        columns["grades"] = [list(grades) for grades in c.grades]
-    if c.irrelevant is not None:
-        columns["irrelevant"] = [list(keys) for keys in c.irrelevant]
-    return columns
+    article = None if q.article is None else q.article.tolist()
+    lists = [None if own is None else [*map(list, own)] for own in (c.keys, c.grades, c.irrelevant)]
+    asked = {"id": q.ids, "lang": tags[0], "text": q.text, "key": q.key, "cluster": q.cluster.tolist()}
+    asked |= {"article": article, "split": q.split, **q.labels, **numbers}
+    answers = {"id": c.ids, "lang": tags[1], "text": c.text, "context": c.context, "keys": lists[0]}
+    answers |= {"cluster": c.cluster.tolist(), "split": c.split, "grades": lists[1], "irrelevant": lists[2]}
+    return asked, answers
 
 
 def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    numbers = {"cluster": pa.int64(), "article": pa.int64(), "grades": pa.list_(pa.int64())}
-    kinds = numbers | dict.fromkeys(("keys", "irrelevant"), pa.list_(pa.string()))
-    known = {*_QUESTION_COLUMNS, *kinds}
-    texts = {name for name, values in columns.items() if any(isinstance(value, str) for value in values)}
-    arrays = {
-        name: pa.array(values, type=kinds.get(name, pa.string() if name in known | texts else None))
-        for name, values in columns.items()
-    }
+    kinds = {name: pa.string() for name in ("id", "lang", "text", "context", "key", "split")}
+    kinds |= dict.fromkeys(("keys", "irrelevant"), pa.list_(pa.string()))
+    kinds |= {"cluster": pa.int64(), "article": pa.int64(), "grades": pa.list_(pa.int64())}
+    arrays = {name: pa.array(values, type=kinds.get(name)) for name, values in columns.items()}
     pq.write_table(pa.table(arrays), path, compression="zstd")
 
 

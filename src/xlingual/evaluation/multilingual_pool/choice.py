@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import CANDIDATE_TEXTS
+from xlingual.data.pools.pool import CANDIDATE_TEXTS, MultilingualPool
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.listed import MOST_UNKNOWN

@@ -6,8 +6,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.names import Names
-from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.one_pass import Columns, Heads, PassCounts, PoolCounts
 from xlingual.evaluation.run_systems import Search

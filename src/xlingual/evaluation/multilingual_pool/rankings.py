@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xlingual.arrays import Ints
-from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 from xlingual.embed import PoolVectors
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL

@@ -81,7 +81,7 @@ def retrieval(
     chosen = parse_retrieval_measures(measures)
     check_ties(ties)
     if isinstance(pool, str | Path):
-        pool = MultilingualPool.read(pool, qrels=qrels)
+        pool = MultilingualPool.read(pool, qrels=qrels, unanswered=True)
     elif qrels is not None:
         raise InputError(
             f"{parameter('qrels')} is for the path of a pool: read it with MultilingualPool.read(path, "

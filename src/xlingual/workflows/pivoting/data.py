@@ -13,7 +13,7 @@ from xlingual.data.components import components, without_chains
 from xlingual.data.families import joined_units
 from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.clusters import joined
+from xlingual.data.pools.build import joined
 from xlingual.embed import ImageIndex, embed_images, embed_roles
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter, warn

@@ -15,12 +15,10 @@ from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.families import families, joined_units
 from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.build import build_pool
+from xlingual.data.pools.build import TEST, TRAIN, NoQuestionError, build_pool, split_pool
 from xlingual.data.pools.folder import pool_files
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import PoolRows
-from xlingual.data.pools.splitting import TEST, TRAIN, NoQuestionError, split_pool
 from xlingual.errors import DataWarning, InputError, parameter
 from xlingual.evaluation.banks import banked
 from xlingual.evaluation.multilingual_pool.language_bias import (
@@ -93,7 +91,7 @@ def three_parts(
     return first, second, third
 
 
-def _too_few(pool: PoolRows, what: str, clusters: int) -> InputError:
+def _too_few(pool: MultilingualPool, what: str, clusters: int) -> InputError:
     """Return the error for a part with so few clusters of questions."""
     found = f"{clusters} cluster{'' if clusters == 1 else 's'} of questions" if clusters else "no question"
     return InputError(
@@ -103,17 +101,19 @@ def _too_few(pool: PoolRows, what: str, clusters: int) -> InputError:
     )
 
 
-def _halves(pool: PoolRows, share: float, seed: int, by: str) -> tuple[MultilingualPool, MultilingualPool]:
+def _halves(
+    pool: MultilingualPool, share: float, seed: int, by: str
+) -> tuple[MultilingualPool, MultilingualPool]:
     marked = split_pool(pool, share, seed, by, by_text=True)
     made = [
         build_pool(pool.source, pool.languages, marked.questions, marked.candidates, pool.languages, split)
         for split in (TRAIN, TEST)
     ]
-    first, second = (MultilingualPool.of(replace(part, warnings=())) for part in made)
+    first, second = ((replace(part, warnings=())) for part in made)
     return first, second
 
 
-def size_of(pool: PoolRows) -> PartSize:
+def size_of(pool: MultilingualPool) -> PartSize:
     """Return what a part holds."""
     return PartSize(len(np.unique(pool.questions.cluster)), len(pool.questions), len(pool.candidates))
 
@@ -165,7 +165,7 @@ class WholeVectors:
 
 
 def texts_of(
-    data: Manifest | PoolRows, places: Places, part: MultilingualPool, candidate_text: str
+    data: Manifest | MultilingualPool, places: Places, part: MultilingualPool, candidate_text: str
 ) -> list[Texts]:
     """Return the texts of a part, with the ids that they have in the data."""
     if isinstance(data, Manifest):

@@ -5,16 +5,17 @@ import json
 import warnings
 from collections import Counter
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.data.pools.judged import Judgements, rows_of
+from xlingual.data.pools.build import appended
+from xlingual.data.pools.folder import is_pool
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.reading import is_pool
-from xlingual.data.pools.translating import _more_candidates
+from xlingual.data.pools.retrieval_folder import Judgements, rows_of
 from xlingual.errors import DataWarning, InputError
 
 QRELS = (("q0", "d0", 1), ("q0", "d1", 0), ("q1", "d1", 2), ("q1", "d2", 1), ("q2", "d2", -1))
@@ -221,7 +222,7 @@ def test_grades_are_written_and_read(tmp_path, form):
     assert again.candidates.grades == pool.candidates.grades
     assert again.candidates.keys == pool.candidates.keys and again.digest == pool.digest
     c = pool.candidates
-    more = _more_candidates(c, [1, 0], ["x", "y"], ["", ""], 2)
+    more = appended(c, np.array([1, 0]), text=["x", "y"], language=np.array([2, 2]))
     assert more.grades == [*c.grades, c.grades[1], c.grades[0]]
 
 
@@ -246,9 +247,8 @@ def test_relevant_pairs_are_those_of_a_loop_over_the_judgements(judged, language
         queries = {(language, f"q{i}"): f"{language} ask {i}" for i in range(4)}
         own = Judgements(language, documents, queries)
         for (query, document), grade in grades.items():
-            if grade > 0:
-                own.grades.setdefault(query, {})[document] = grade
-                own.split[query] = "test"
+            own.grades.setdefault(query, {})[document] = grade
+            own.split[query] = "test"
         read_ones.append(own)
     expected = {
         (asked, query, answered, document, grade)

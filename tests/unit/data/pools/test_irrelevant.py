@@ -6,8 +6,8 @@ import warnings
 import numpy as np
 import pytest
 
+from xlingual.data.pools.build import appended
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.translating import _more_candidates
 from xlingual.errors import DataWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
@@ -96,5 +96,5 @@ def test_splits_have_their_own(tmp_path):
 def test_translations_are_judged_alike(tmp_path):
     pool = MultilingualPool.read(write(tmp_path, {"test": QRELS}), ["en"])
     rows = np.arange(3)
-    more = _more_candidates(pool.candidates, rows, ["a", "b", "c"], ["", "", ""], 1)
+    more = appended(pool.candidates, rows, text=["a", "b", "c"], language=np.ones(3, dtype=int))
     assert more.irrelevant == pool.candidates.irrelevant * 2

@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
+from xlingual.data.pools.build import split_pool
 from xlingual.data.pools.describe import describe_pool
+from xlingual.data.pools.folder import read_pool_texts
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.reading import read_pool_texts
-from xlingual.data.pools.splitting import split_pool
 from xlingual.errors import InputError
 
 

@@ -1,63 +1,14 @@
 """Judgements from a file of their own, in the forms that programs write, in place of a pool's own."""
 
-import gzip
 import json
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.runs.qrels import Qrels
 from xlingual.errors import DataWarning
 
 JUDGED = [("q0", "d1", 2), ("q0", "d2", 0), ("q1", "d0", 1), ("q1", "d1", 3)]
 TREC = "".join(f"{q} 0 {d} {g}\n" for q, d, g in JUDGED)
-BEIR = "".join(f"{q}\t{d}\t{g}\n" for q, d, g in JUDGED)
-HEADER = "query-id\tcorpus-id\tscore\n"
-
-
-def rows_of(qrels):
-    return sorted(
-        (qrels.queries[q], qrels.candidates[c], g)
-        for q, c, g in zip(qrels.query.tolist(), qrels.candidate.tolist(), qrels.grade.tolist(), strict=True)
-    )
-
-
-def records():
-    return [{"query-id": q, "corpus-id": d, "score": float(g)} for q, d, g in JUDGED]
-
-
-def write_parquet(path):
-    pq.write_table(pa.Table.from_pylist(records()), path)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.qrels", TREC.encode()),
-        ("a.txt", TREC.replace(" ", "\t").encode()),
-        ("a.qrels.gz", gzip.compress(TREC.encode(), mtime=0)),
-        ("a.tsv", BEIR.encode()),
-        ("b.tsv", (HEADER + BEIR).encode()),
-        ("c.tsv", (HEADER + BEIR).replace("\n", "\r\n").encode()),
-        ("d.tsv", b"\xef\xbb\xbf" + (HEADER + BEIR).encode()),
-        ("a.jsonl", "".join(json.dumps(row) + "\n" for row in records()).encode()),
-    ],
-)
-def test_every_form_has_the_same_judgements(tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
-    assert rows_of(Qrels.read(tmp_path / name)) == sorted(JUDGED)
-
-
-def test_parquet_and_mappings_have_them_too(tmp_path):
-    write_parquet(tmp_path / "a.parquet")
-    mapping = {}
-    for query, document, grade in JUDGED:
-        mapping.setdefault(query, {})[document] = grade
-    ranx = type("Qrels", (), {"to_dict": lambda self: mapping})()
-    for given in (tmp_path / "a.parquet", mapping, ranx):
-        assert rows_of(Qrels.of(given)) == sorted(JUDGED)
 
 
 def folder(path, languages=("en",)):

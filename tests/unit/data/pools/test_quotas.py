@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.data.pools.drawing import (
+from xlingual.data.pools.mix import (
     can_meet,
     draw_languages,
     largest_remainder,

