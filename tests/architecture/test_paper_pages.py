@@ -16,10 +16,8 @@ from xlingual.cli.answering import named_command
 from xlingual.cli.from_request import RequestCommand
 from xlingual.cli.main import xlingual
 from xlingual.cli.run import _parts
-from xlingual.encoders.plugins import Known
-from xlingual.encoders.registry import check, read_options
 from xlingual.encoders.scheme import IMAGES, TEXTS
-from xlingual.encoders.spec import parse
+from xlingual.encoders.spec import parse, read_options, scheme_for
 from xlingual.errors import InputError
 from xlingual.requests import values
 
@@ -98,9 +96,9 @@ def check_specs(request):
     for name, given in values(request).items():
         texts = () if name not in SPECS or given is None else (given,) if isinstance(given, str) else given
         for text in texts:
-            spec = parse(PLACEHOLDER.sub(r"\1vectors:FILE", text), Known())
+            spec = parse(PLACEHOLDER.sub(r"\1vectors:FILE", text))
             while spec is not None:
-                read_options(spec, check(spec, SPECS[name]))
+                read_options(spec, scheme_for(spec, SPECS[name]))
                 spec = spec.base
 
 

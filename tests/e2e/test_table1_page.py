@@ -18,10 +18,8 @@ from PIL import Image
 from xlingual.cli.answering import named_command
 from xlingual.cli.main import run
 from xlingual.cli.run import _parts
-from xlingual.encoders.plugins import Known
-from xlingual.encoders.registry import check, read_options
 from xlingual.encoders.scheme import IMAGES, TEXTS
-from xlingual.encoders.spec import parse
+from xlingual.encoders.spec import parse, read_options, scheme_for
 from xlingual.evaluation.metric_validation import encoder_scores
 from xlingual.requests.validating import ValidateDataSetsRequest
 
@@ -130,12 +128,12 @@ def test_the_file_and_every_spec_are_accepted():
     assert {one.measure for one in sets.values()} == {"R@10"}
     for one in sets.values():
         for text in one.text_encoders:
-            spec = parse(text, Known())
-            read_options(spec, check(spec, TEXTS))
+            spec = parse(text)
+            read_options(spec, scheme_for(spec, TEXTS))
             if spec.base is not None:
-                read_options(spec.base, check(spec.base, TEXTS))
-        spec = parse(one.images.image_encoder, Known())
-        read_options(spec, check(spec, IMAGES))
+                read_options(spec.base, scheme_for(spec.base, TEXTS))
+        spec = parse(one.images.image_encoder)
+        read_options(spec, scheme_for(spec, IMAGES))
     families = {re.match(one.family, text.partition("=")[0])[0] for text in sets["IKEA-de"].text_encoders}
     assert len(families) == 11
     assert all("{lang}" not in text for text in sets["STAIR"].text_encoders)

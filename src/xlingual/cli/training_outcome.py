@@ -107,7 +107,6 @@ def uses(option: str, model: str, base: str | None, what: str) -> list[str]:
 
 def _is_file(spec: str) -> bool:
     """Return whether an encoder is a file of vectors, which serves the images of one manifest only."""
-    from xlingual.encoders.plugins import Known
     from xlingual.encoders.spec import parse
 
-    return parse(spec, Known()).scheme == "vectors"
+    return parse(spec).scheme == "vectors"

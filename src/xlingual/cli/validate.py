@@ -213,13 +213,12 @@ def _kept(
 
 def _files(request: ValidateBackretrievalRequest) -> Iterator[Path]:
     """Yield the files that encoders and samples of a request are read from."""
-    from xlingual.encoders.plugins import Known
     from xlingual.encoders.spec import Spec, parse
 
     if request.sampling.splits is not None:
         yield request.sampling.splits
     for text in (*request.text_encoders, request.images.image_encoder):
-        spec: Spec | None = parse(text, Known())
+        spec: Spec | None = parse(text)
         while spec is not None:
             named = [spec.argument, spec.argument.rpartition(":")[0]]  # python:FILE:FUNCTION
             named += [value.partition("#")[0] for _, value in spec.options]

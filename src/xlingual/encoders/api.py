@@ -34,7 +34,7 @@ SCHEME = Scheme(
     "api",
     (TEXTS,),
     "an embeddings service that speaks OpenAI's protocol",
-    "xlingual.encoders.api",
+    __name__,
     argument="MODEL",
     options=(
         Option("base_url", not_empty, "https://api.openai.com/v1", "where the service is"),

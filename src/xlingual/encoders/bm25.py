@@ -20,10 +20,33 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.bm25_terms import TermReader
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.options import FIT, Option, amount, not_empty, one_of, share
+from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.errors import InputError, listed
 from xlingual.forms import COSINE, DOT, SparseVectors
 from xlingual.records import Texts, digest
+
+SCHEME = Scheme(
+    "bm25",
+    (TEXTS,),
+    "BM25: shared words of query and candidate, weighted as in search engines",
+    __name__,
+    options=(
+        Option("method", one_of("lucene", "robertson", "atire"), "lucene", "which BM25"),
+        Option("k1", amount, 1.5, "saturation of repeated words (k1)"),
+        Option("b", share, 0.75, "weight of the candidate's length, 0 to 1 (b)"),
+        Option("field", not_empty, "text", "columns that are read, such as title or title,text"),
+        Option(
+            "index",
+            one_of("language", "all"),
+            "language",
+            "language: words are counted in each language for itself; all: in one index",
+        ),
+        Option("stopwords", one_of("none", "bm25s"), "none", "bm25s: its lists, by language"),
+        Option("stemmer", one_of("none", "snowball"), "none", "snowball: stems, by language"),
+        Option("fit", not_empty, None, f"{FIT}; without it the candidates that are encoded"),
+    ),
+)
 
 LUCENE, ROBERTSON, ATIRE = "lucene", "robertson", "atire"
 LANGUAGE, ALL = "language", "all"

@@ -13,13 +13,27 @@ from numpy.typing import NDArray
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.ngrams import blocks, counts, hashed_ngrams
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.options import FIT, SEED, Option, not_empty, number_range, whole_number
+from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.errors import InputError
 from xlingual.models.words import normalized
 from xlingual.records import Texts, digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+SCHEME = Scheme(
+    "chargram",
+    (TEXTS,),
+    "character n-grams with TF-IDF: finds texts with similar spelling",
+    __name__,
+    options=(
+        Option("dim", whole_number(1), 256, "number of dimensions"),
+        Option("n", number_range, (3, 5), "lengths of the n-grams"),
+        SEED,
+        Option("fit", not_empty, None, f"{FIT}; without it the texts that are encoded"),
+    ),
+)
 
 FEATURES = 2**18  # hashed n-grams
 NONZEROS = 8  # of each n-gram's row of the projection

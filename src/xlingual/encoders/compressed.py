@@ -8,13 +8,29 @@ from typing import Any, cast
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
+from xlingual.encoders.options import FIT, Option, not_empty
 from xlingual.encoders.own_similarity import OwnSimilarity
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.encoders.transform import Fit, TransformedTexts
 from xlingual.errors import InputError
 from xlingual.records import Texts
 from xlingual.transforms.affine import unit_rows
 from xlingual.transforms.compression import BINARY, F16, INT8, Levels, halved, signs, truncated
+
+SCHEMES: tuple[Scheme, ...] = (
+    Scheme(
+        "truncate", (TEXTS,), "the first D dimensions of the vectors", __name__, argument="D", over="must"
+    ),
+    Scheme(
+        "quantize",
+        (TEXTS,),
+        "vectors of fewer bits a number: f16, int8 or binary (their signs)",
+        __name__,
+        argument="f16, int8 or binary",
+        options=(Option("fit", not_empty, None, f"{FIT}; for int8 alone, required"),),
+        over="must",
+    ),
+)
 
 KINDS = (F16, INT8, BINARY)
 

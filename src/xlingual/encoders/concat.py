@@ -9,11 +9,36 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
+from xlingual.encoders.options import Option, not_empty, one_of
 from xlingual.encoders.own_similarity import OwnSimilarity
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.errors import InputError
 from xlingual.models.views import ViewReader
 from xlingual.records import Texts
+
+SCHEME = Scheme(
+    "concat",
+    (TEXTS,),
+    "title and body, each encoded by the encoder below, side by side",
+    __name__,
+    options=(
+        Option("title", not_empty, "title", "column of titles"),
+        Option("body", not_empty, "body", 'column of bodies; "text" is the text itself'),
+        Option(
+            "split",
+            one_of("first-sentence", "halves"),
+            None,
+            "make title and body of the text itself: its first sentence and the rest, or its halves",
+        ),
+        Option(
+            "scaling",
+            one_of("unit", "raw"),
+            "unit",
+            "unit: title and body count alike; raw: by the length of their vectors",
+        ),
+    ),
+    over="must",
+)
 
 
 class ConcatTexts(Stacked):

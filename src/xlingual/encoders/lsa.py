@@ -12,14 +12,28 @@ import numpy as np
 
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
+from xlingual.encoders.options import FIT, SEED, Option, not_empty, whole_number
 from xlingual.encoders.runtime import rows_by_language
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.errors import InputError, listed, warn
 from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts, digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+SCHEME = Scheme(
+    "lsa",
+    (TEXTS,),
+    "cross-lingual latent semantic analysis, fitted on translated texts",
+    __name__,
+    options=(
+        Option("pairs", whole_number(1), None, "number of items it is fitted on (all)"),
+        Option("dim", whole_number(1), 150, "most dimensions"),
+        SEED,
+        Option("fit", not_empty, None, f"{FIT}; required"),
+    ),
+)
 
 _NO_SIGNAL = 1e-6  # singular values below this part of the largest one are rounding
 _POWERS = (0.0, 0.5, 1.0)  # of the singular values, by which axes may be weighted

@@ -44,6 +44,7 @@ from xlingual.encoders.checkpoints import (
     trained_on_images,
 )
 from xlingual.encoders.objects import is_a
+from xlingual.encoders.options import DIM, KIND, MODEL, POOL, PROMPT_NAMES, TEXT, TRAINED_ON, Option, one_of
 from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.runtime import (
     choose_device,
@@ -58,12 +59,47 @@ from xlingual.encoders.runtime import (
     unless_out_of_memory,
     warn_halved,
 )
-from xlingual.encoders.scheme import IMAGES, Context
+from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
 from xlingual.encoders.tokens import check_room, check_vocabulary, chosen_limit, position_limit, stated_limit
 from xlingual.errors import InputError
 from xlingual.forms import COSINE, DOT, MAXSIM, MEAN_MAXSIM, OtherVectors, SparseVectors, TokenVectors
 from xlingual.records import Encoded, Texts
 
+SCHEMES = (
+    Scheme(
+        "st",
+        (TEXTS, IMAGES),
+        "models of sentence-transformers, sparse and multi-vector too, for texts; (CLIP) for images",
+        __name__,
+        argument="NAME_OR_PATH",
+        options=(
+            *MODEL,
+            *TEXT,
+            *PROMPT_NAMES,
+            DIM,
+            Option("prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"),
+            TRAINED_ON,
+            KIND,
+        ),
+        extra="st",
+    ),
+    Scheme(
+        "hf",
+        (TEXTS, IMAGES),
+        "models of transformers: BERT-like for texts, ResNet, ViT, CLIP and the like for images",
+        __name__,
+        argument="NAME_OR_PATH",
+        options=(
+            *MODEL,
+            *TEXT,
+            POOL,
+            DIM,
+            TRAINED_ON,
+            KIND,
+        ),
+        extra="st",
+    ),
+)
 _POOLS = {"mean": "mean", "cls": "cls", "last": "lasttoken"}
 METHODS = {"query": "encode_query", "candidate": "encode_document"}
 _LENGTHS = {"query": "query_length", "candidate": "document_length"}

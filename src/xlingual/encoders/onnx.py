@@ -28,6 +28,7 @@ from xlingual.encoders.checkpoints import (
 from xlingual.encoders.decoding import encode_images
 from xlingual.encoders.network import NetworkEncoder
 from xlingual.encoders.network_images import by_shape, image_processor, refuse_text_options
+from xlingual.encoders.options import BATCH, KIND, POOL, TEXT, TRAINED_ON, Option, not_empty
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.runtime import (
     Memory,
@@ -38,11 +39,28 @@ from xlingual.encoders.runtime import (
     loading,
     require,
 )
-from xlingual.encoders.scheme import IMAGES, Context
+from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
 from xlingual.encoders.tokens import Features, TextTokens, chosen_limit, padded, stated_limit
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Encoded, Images, Texts
 
+SCHEME = Scheme(
+    "onnx",
+    (TEXTS, IMAGES),
+    "a folder with an ONNX graph and its tokenizer or image processor",
+    __name__,
+    argument="DIR",
+    options=(
+        BATCH,
+        *TEXT,
+        POOL,
+        Option("file", not_empty, None, "the graph, where the folder has several"),
+        Option("output", not_empty, None, "the output that is read, where the graph has several"),
+        TRAINED_ON,
+        KIND,
+    ),
+    extra="onnx",
+)
 PROVIDERS = ("CUDAExecutionProvider", "CPUExecutionProvider")  # the first that is installed
 _TYPES = {"tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16"}
 _LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")  # protobuf's key and length of a path

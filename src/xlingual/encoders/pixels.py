@@ -12,11 +12,18 @@ from numpy.typing import NDArray
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.decoding import decoded, distinct
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.scheme import IMAGES, Context, Scheme
 from xlingual.records import Images
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+SCHEME = Scheme(
+    "pixels",
+    (IMAGES,),
+    "colours and edges of an image, without learning",
+    __name__,
+)
 
 SIZE = 64  # images are scaled to SIZE × SIZE
 CELLS = 8  # cells of the layout and of the gradients along a side

@@ -9,36 +9,15 @@ from urllib.parse import quote
 
 from xlingual.errors import InputError, did_you_mean, listed, warn
 
-_BY_ROLE = ("query_prompt", "candidate_prompt")  # options that do not count for texts without a role
-
-
-class IdleOptions:
-    """Options of a spec that count for texts with a role only; reports once that they are not used.
-
-    `prompt` is for texts without a role: where it is given too, there is nothing to report.
-    """
-
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        counts = () if options.get("prompt") is not None else _BY_ROLE
-        self.names = tuple(name for name in counts if options.get(name) is not None)
-
-    def report(self) -> None:
-        """Warn, the first time, that texts without a role are encoded."""
-        names, self.names = self.names, ()
-        if not names:
-            return
-        verb = "is" if len(names) == 1 else "are"
-        warn(f"these texts have no role: {' and '.join(names)} {verb} not used; write prompt=")
-
 
 def named_prompts(
     who: str, options: Mapping[str, Any], known: Mapping[str, str | None]
 ) -> dict[str, str | None]:
-    """Return the prompts of options by role: those given, or those that options name among the model's own.
+    """Return the prompts of options by role: texts, or those that options name among the model's own.
 
     `prompt_name` stands for `prompt`, and so on. Raises InputError where both are given, or for another name.
     """
-    found: dict[str, str | None] = {}
+    prompts: dict[str, str | None] = {}
     for option in ("prompt", "query_prompt", "candidate_prompt"):
         text, name = options.get(option), options.get(f"{option}_name")
         if text is not None and name is not None:
@@ -49,8 +28,8 @@ def named_prompts(
                 f"{who}: the model has no prompt named {name!r}.{did_you_mean(name, known)} ({has}); write "
                 f"the prompt itself: {option}="
             )
-        found[option] = text if name is None else known[name] or ""
-    return found
+        prompts[option] = text if name is None else known[name] or ""
+    return prompts
 
 
 @dataclass(frozen=True)
@@ -60,26 +39,31 @@ class Prompts:
     plain: str = ""
     query: str = ""
     candidate: str = ""
-    idle: IdleOptions = field(default_factory=lambda: IdleOptions({}), compare=False, repr=False)
+    # options for roles that a warning names where texts have none; they are named once
+    idle: list[str] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
     def of(cls, options: Mapping[str, Any], model: Prompts | None = None) -> Prompts:
         """Return the prompts of a spec's options; where it has none, those of the model."""
-        own = model or cls()
-        if (plain := options["prompt"]) is not None:
+        own, plain = model or cls(), options["prompt"]
+        if plain is not None:
             own = cls(plain, plain, plain)
         query, candidate = options["query_prompt"], options["candidate_prompt"]
+        by_role = {"query_prompt": query, "candidate_prompt": candidate}
+        idle = [name for name, prompt in by_role.items() if prompt is not None and plain is None]
         return cls(
             own.plain,
             own.query if query is None else query,
             own.candidate if candidate is None else candidate,
-            IdleOptions(options),
+            idle,
         )
 
     def before(self, role: str | None) -> str:
         """Return the prompt of a role; warn once where options count for other roles only."""
-        if role is None:
-            self.idle.report()
+        if role is None and self.idle:
+            verb = "is" if len(self.idle) == 1 else "are"
+            warn(f"these texts have no role: {' and '.join(self.idle)} {verb} not used; write prompt=")
+            self.idle.clear()
         return {"query": self.query, "candidate": self.candidate}.get(role or "", self.plain)
 
     @property

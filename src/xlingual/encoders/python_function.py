@@ -14,13 +14,30 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Wrapped
 from xlingual.encoders.loading import failures, is_file, load_function, source_digest
 from xlingual.encoders.objects import unnamed
+from xlingual.encoders.options import Option, not_empty
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
-from xlingual.encoders.scheme import IMAGES, TEXTS, Context
+from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
 from xlingual.encoders.takes import is_batch, parameters_of
 from xlingual.errors import InputError
 from xlingual.forms import array_of, as_other, joined_vectors, refuse_bytes, type_in_words
 from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts
+
+SCHEME = Scheme(
+    "python",
+    (TEXTS, IMAGES),
+    "a function or class of your own, on the import path or in a file",
+    __name__,
+    argument="MODULE:FUNCTION",
+    options=(
+        Option(
+            "revision",
+            not_empty,
+            None,
+            "version of your code: vectors are stored only if you give it",
+        ),
+    ),
+)
 
 __all__ = ["PythonFunction", "build", "identity_of", "load_function"]
 

@@ -9,8 +9,17 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.options import SEED, Option, whole_number
+from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.records import Texts, digest
+
+SCHEME = Scheme(
+    "random",
+    (TEXTS,),
+    "random vectors without any knowledge: their 95 % interval contains chance in about 95 of 100 cases",
+    __name__,
+    options=(Option("dim", whole_number(1), 64, "number of dimensions"), SEED),
+)
 
 
 class RandomEncoder(Encoder):

@@ -21,14 +21,14 @@ USE = Scheme(
     "use",
     (TEXTS,),
     "Google's multilingual Universal Sentence Encoder v3: 16 languages, fast on a processor, no download",
-    "xlingual.encoders.small",
+    __name__,
     extra="small",
 )
 E5 = Scheme(
     "e5",
     (TEXTS,),
     "multilingual-e5-small in 4 bits: some 100 languages, no download",
-    "xlingual.encoders.small",
+    __name__,
     options=(
         Option(
             "prompt",

@@ -12,11 +12,38 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
+from xlingual.encoders.options import DEVICE, Option, one_of, whole_number
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.runtime import choose_device, require, running
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
+
+SCHEME = Scheme(
+    "model",
+    (TEXTS, IMAGES),
+    "a model that xlingual has trained; for images on top of the encoder that it was trained on",
+    __name__,
+    argument="DIR",
+    options=(
+        Option("batch", whole_number(1), 128, "texts at a time; changes no vector"),
+        DEVICE,
+        Option(
+            "base",
+            one_of("same", "trusted"),
+            "same",
+            "same: only the encoder below that it was trained on; trusted: any of its dimensions",
+        ),
+        Option(
+            "hubs",
+            one_of("corrected", "plain"),
+            "corrected",
+            "of a repaired encoder: whether its own correction of hubs ranks texts",
+        ),
+    ),
+    extra="torch",
+    over="may",
+)
 
 C = TypeVar("C")
 

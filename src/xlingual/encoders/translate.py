@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from xlingual.encoders.base import Adapter, Encoder
 from xlingual.encoders.dictionary import DictionaryTranslator, Translator
+from xlingual.encoders.options import MODEL, Option, not_empty, one_of, whole_number
 from xlingual.encoders.runtime import distinct_rows, rows_by_language
-from xlingual.encoders.scheme import Context
-from xlingual.encoders.schemes import SCHEMES
+from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
@@ -25,6 +25,21 @@ from xlingual.records import Encoded, Texts
 
 if TYPE_CHECKING:
     from xlingual.encoders.translation_model import TranslationModel
+
+SCHEME = Scheme(
+    "translate",
+    (TEXTS,),
+    "translates word by word or with a model, then encodes with the encoder below",
+    __name__,
+    argument="DICT.tsv or hf-MODEL",
+    options=(
+        Option("to", not_empty, "en", "language that texts are translated to"),
+        *MODEL,
+        Option("beams", whole_number(1), 1, "width of the model's search"),
+        Option("unknown", one_of("keep", "drop"), "keep", "words that the dictionary does not have"),
+    ),
+    over="must",
+)
 
 _MODEL = "hf-"  # prefix of an argument that names a model
 
@@ -149,7 +164,7 @@ def translator(
     """
     by_model = argument.startswith(_MODEL)
     of_dictionaries, of_models = {"unknown"}, options.keys() - {"to", "unknown"}
-    for option in SCHEMES["translate"].options:
+    for option in SCHEME.options:
         idle = option.name in (of_dictionaries if by_model else of_models)
         if idle and options[option.name] != option.default:
             kind = "dictionaries" if by_model else "models (hf-…)"

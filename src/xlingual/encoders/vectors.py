@@ -16,8 +16,9 @@ from xlingual.arrays import Ints, Rows, Vectors, distinct_values
 from xlingual.arrow import from_strings, to_numpy
 from xlingual.columns import coded, pick
 from xlingual.encoders.base import Encoder
+from xlingual.encoders.options import KIND, TRAINED_ON, Option, not_empty
 from xlingual.encoders.patterns import FIELD, fields_there, filled, language_at_end, places
-from xlingual.encoders.scheme import TEXTS, Context
+from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
 from xlingual.encoders.vectorfile import (
     VectorOptions,
     check_file,
@@ -29,6 +30,21 @@ from xlingual.encoders.vectorfile import (
 from xlingual.errors import InputError, listed, warn
 from xlingual.forms import array_of, refuse_bytes
 from xlingual.records import Encoded, Images, Texts, digest
+
+SCHEME = Scheme(
+    "vectors",
+    (TEXTS, IMAGES),
+    "vectors that you have: in arrays, or in a column of a table",
+    __name__,
+    argument="PATH",
+    options=(
+        Option("key", not_empty, None, "name of the tensor in a .safetensors file"),
+        Option("column", not_empty, None, "column of vectors in a Parquet or Arrow table"),
+        Option("id", not_empty, None, "column of ids: vectors belong to texts or items by these"),
+        TRAINED_ON,
+        KIND,
+    ),
+)
 
 _BLOCK = 4096  # lines converted at a time
 

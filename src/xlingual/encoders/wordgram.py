@@ -16,12 +16,26 @@ import numpy as np
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.chargram import FEATURES, ChargramEncoder
 from xlingual.encoders.ngrams import counts, hashed_words
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.options import FIT, SEED, Option, not_empty, one_of, whole_number
+from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.models.words import words
 from xlingual.records import digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+SCHEME = Scheme(
+    "wordgram",
+    (TEXTS,),
+    "shared words: word overlap, or weighted by TF-IDF",
+    __name__,
+    options=(
+        Option("weight", one_of("tfidf", "overlap"), "tfidf", "overlap: every word counts as one"),
+        Option("dim", whole_number(1), 4096, "number of dimensions"),
+        SEED,
+        Option("fit", not_empty, None, f"{FIT}; without it the texts that are encoded"),
+    ),
+)
 
 OVERLAP, TFIDF = "overlap", "tfidf"
 

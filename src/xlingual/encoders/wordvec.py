@@ -12,13 +12,27 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
+from xlingual.encoders.options import FIT, Option, not_empty, one_of, whole_number
 from xlingual.encoders.runtime import distinct_rows, rows_by_language
-from xlingual.encoders.scheme import Context
+from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.encoders.segment import UnknownWords, lookups, pieces, segment
 from xlingual.encoders.vectorfile import one_size
 from xlingual.encoders.wordfile import LanguageFiles, WordFile, check_word_file
 from xlingual.errors import InputError
 from xlingual.records import Texts, digest
+
+SCHEME = Scheme(
+    "wordvec",
+    (TEXTS,),
+    "word vectors in text form (fastText, MUSE, RCSLS, GloVe), averaged",
+    __name__,
+    argument="PATH",
+    options=(
+        Option("weight", one_of("tfidf", "sif", "mean"), "tfidf", "how words are weighted"),
+        Option("fit", not_empty, None, f"{FIT}, for the weights; without it the texts encoded"),
+        Option("words", whole_number(1), None, "read only so many lines of a file"),
+    ),
+)
 
 SIF = 1e-3  # a of the weight a/(a + p)
 _BLOCK = 2048  # texts whose words are looked up, or whose vectors are summed, at once

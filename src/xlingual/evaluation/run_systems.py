@@ -17,8 +17,9 @@ from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names, zeros_hint
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.search_run import Order
 from xlingual.encoders import Encoder, EncoderLike, Spec
-from xlingual.encoders.registry import Together, check, entries, read_options, returns_lists
+from xlingual.encoders.registry import Together, entries, returns_lists
 from xlingual.encoders.scheme import LISTS
+from xlingual.encoders.spec import read_options, scheme_for
 from xlingual.errors import InputError, warn
 from xlingual.evaluation.lists import Lists
 from xlingual.records import Texts
@@ -309,7 +310,7 @@ def _run_system(entry: object) -> RunSystem:
     if isinstance(entry, SearchRun):
         return RunSystem(entry)
     assert isinstance(entry, Spec)
-    options, path = read_options(entry, check(entry, LISTS)), entry.argument
+    options, path = read_options(entry, scheme_for(entry, LISTS)), entry.argument
     if not any(f"{{{name}}}" in path for name in _PLACES) and not Path(path).exists():
         raise InputError(f"{path}: there is no such file: expected that of a run")
     return RunSystem(path, order=options["order"], latency=options["latency"])

@@ -11,7 +11,6 @@ from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, Spec
-from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, listed
 from xlingual.models.folder import CHECKPOINT, CONFIG
 from xlingual.models.views import WHOLE
@@ -98,7 +97,7 @@ def base_spec(name: str, entry: EncoderLike) -> Spec:
         raise InputError(
             f"the base {name!r} is an object: a model is trained on a spec, such as st:MODEL or vectors:PATH"
         )
-    return encoders.parse(entry, Known())
+    return encoders.parse(entry)
 
 
 @dataclass

@@ -11,7 +11,6 @@ from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Spec
-from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError
 from xlingual.models.folder import CONFIG, ModelFolder
 from xlingual.models.recorded import differences
@@ -155,5 +154,5 @@ class Trainer:
 
 def model_spec(path: Path, base: str | None = None, *, name: str | None = None) -> str:
     """Return the spec of a model, for images over an encoder whose vectors may be in other files."""
-    below = None if base is None else encoders.parse(base, Known())
+    below = None if base is None else encoders.parse(base)
     return str(Spec(name, "model", str(path), () if base is None else (("base", "trusted"),), below))

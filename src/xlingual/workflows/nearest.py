@@ -13,7 +13,6 @@ from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import embed_sides, fit_texts_for
 from xlingual.encoders import EncoderLike, text_encoders
-from xlingual.encoders.plugins import Known
 from xlingual.encoders.spec import parse
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.ranking import one_library_thread, pairs, rows_of, similarity_of, top
@@ -62,7 +61,7 @@ def nearest(
         )
     if not text.strip():
         raise InputError("the text is empty: write some words")
-    if isinstance(encoder, str) and parse(encoder, Known()).scheme == "vectors":  # before a file is missed
+    if isinstance(encoder, str) and parse(encoder).scheme == "vectors":  # before a file is missed
         raise InputError(_ALONE)
     made = text_encoders([encoder], languages=data.languages, fit_texts=fit_texts_for(data))
     ((name, model),) = made.items()

@@ -11,7 +11,6 @@ from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.embed import load_fit_texts
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Spec
-from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, listed
 from xlingual.models.card import identity
 from xlingual.models.folder import CONFIG, ModelFolder
@@ -132,7 +131,7 @@ class RegimeTrainer:
 
     def spec(self, model: ModelFolder) -> str:
         """Return a model as an encoder, on top of its base where that stays as it is."""
-        base = None if model.config["base"] is None else encoders.parse(self.trainings.base, Known())
+        base = None if model.config["base"] is None else encoders.parse(self.trainings.base)
         return str(Spec(None, "model", str(model.path), (), base))
 
     def _base(self, seed: int) -> tuple[str, str | None]:

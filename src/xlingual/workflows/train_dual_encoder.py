@@ -15,7 +15,6 @@ from xlingual.arrays import Vectors
 from xlingual.data.pools.parallel import ParallelQuestions, read_parallel
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, Spec, parse
-from xlingual.encoders.plugins import Known
 from xlingual.encoders.runtime import require
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import InputError
@@ -128,7 +127,7 @@ def network_spec(base: EncoderLike, frozen: bool) -> Spec | None:
     """Return the spec of the network of transformers that is trained further; None for any other base."""
     if frozen or not isinstance(base, str | os.PathLike) or base == WORDS:
         return None
-    spec = parse(os.fspath(base), Known())
+    spec = parse(os.fspath(base))
     return spec if spec.scheme == "hf" else None
 
 

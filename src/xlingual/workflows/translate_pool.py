@@ -11,11 +11,9 @@ from xlingual.data.pools.build import check_targets, source_language, translate_
 from xlingual.data.pools.folder import refuse_pool_in, write_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.encoders.dictionary import Translator
-from xlingual.encoders.plugins import Known
-from xlingual.encoders.registry import read_options
 from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.segment import UnknownWords
-from xlingual.encoders.spec import parse
+from xlingual.encoders.spec import parse, read_options
 from xlingual.encoders.translate import is_same_language, translator
 from xlingual.errors import InputError, warn
 from xlingual.files import make_folder, writing
@@ -77,7 +75,7 @@ def _engine(by: str, own: str, to: str) -> Translator:
     """Return what translates into a language; raise InputError where it is not there."""
     if is_same_language(own, to):
         raise InputError(f"--to {to}: the texts are in {own} already: leave it out")
-    spec = parse(by, Known())
+    spec = parse(by)
     scheme = SCHEMES["translate"]
     if spec.scheme != scheme.name or spec.base is not None or not spec.argument.strip():
         raise InputError(f"--by {shown(by)!r}: expected {_EXAMPLE}, without '::'")

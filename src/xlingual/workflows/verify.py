@@ -22,7 +22,6 @@ from typing import Any
 
 from msgspec import UNSET
 
-from xlingual.encoders.plugins import Known
 from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError, listed
 from xlingual.permission import NotAllowedError, Permission, limited
@@ -238,7 +237,7 @@ def _allows_files(text: str, allowed: Permission) -> bool:
 
 
 def _spec_use(text: str, run: bool, allowed: Permission) -> Use:
-    spec: Spec | None = parse(text, Known())
+    spec: Spec | None = parse(text)
     if run and spec is not None:
         spec = Spec(spec.name, "run", spec.argument, spec.options)
     fine = True

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlingual.encoders import SCHEMES, parse
-from xlingual.encoders.registry import check, read_options
+from xlingual.encoders.spec import read_options, scheme_for
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/models.md").read_text(encoding="utf-8")
 FAMILIES = ("RCSLS", "M-BERT", "mDistilBERT", "LaBSE", "LASER", "USE-M", "MUSE", "GloVe", "XLM-MLM", "XLM-R")
@@ -19,9 +19,9 @@ SPECS = [
 
 @pytest.mark.parametrize("text", SPECS)
 def test_a_spec(text):
-    spec = parse(text, SCHEMES)
+    spec = parse(text)
     while spec is not None:
-        read_options(spec, check(spec, "texts"))
+        read_options(spec, scheme_for(spec, "texts"))
         spec = spec.base
 
 

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from xlingual.encoders.registry import build, check, read_options
+from xlingual.encoders.registry import build
 from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS, Context
 from xlingual.encoders.schemes import SCHEMES
-from xlingual.encoders.spec import Spec, parse
+from xlingual.encoders.spec import Spec, parse, read_options, scheme_for
 from xlingual.errors import InputError
 from xlingual.hidden import _PLAIN, shown
 
@@ -31,7 +31,7 @@ specs = st.recursive(
 
 def refused(written, kind=TEXTS, **context):
     with pytest.raises(InputError) as caught:
-        build(parse(written, SCHEMES), kind, Context(**{"languages": ("en", "de"), **context}))
+        build(parse(written), kind, Context(**{"languages": ("en", "de"), **context}))
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -39,7 +39,7 @@ def refused(written, kind=TEXTS, **context):
 @given(specs)
 @example(Spec("a", "vectors", "a::b:", (("k", ":"), ("k", "100%&=?:")), Spec("b", "random", ":")))
 def test_a_printed_spec_parses_back(spec):
-    assert parse(str(spec), SCHEMES) == spec
+    assert parse(str(spec)) == spec
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_printed_spec_parses_back(spec):
     ],
 )
 def test_forms(written, spec):
-    assert parse(written, SCHEMES) == spec
+    assert parse(written) == spec
 
 
 @pytest.mark.parametrize(
@@ -107,11 +107,16 @@ def test_errors(written, says):
     assert says in refused(written)
 
 
-def test_options_are_read_and_defaults_filled_in():
-    spec = parse("chargram:?n=2&dim=7", SCHEMES)
-    assert read_options(spec, check(spec, TEXTS), seed=5) == {"dim": 7, "n": (2, 2), "seed": 5, "fit": None}
-    spec = parse("chargram:?n=2-4&seed=1", SCHEMES)
-    assert read_options(spec, check(spec, TEXTS), seed=5) == {"dim": 256, "n": (2, 4), "seed": 1, "fit": None}
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        ("chargram:?n=2&dim=7", {"dim": 7, "n": (2, 2), "seed": 5, "fit": None}),
+        ("chargram:?n=2-4&seed=1", {"dim": 256, "n": (2, 4), "seed": 1, "fit": None}),
+    ],
+)
+def test_options_are_read_and_defaults_filled_in(written, options):
+    spec = parse(written)
+    assert read_options(spec, scheme_for(spec, TEXTS), seed=5) == options
 
 
 def test_every_scheme_is_described_and_can_be_imported():
@@ -188,16 +193,16 @@ def test_every_option_is_shown_but_those_of_keys():
     ],
 )
 def test_usual_values_need_no_percent_signs(written, argument, options):
-    spec = parse(written, SCHEMES)
+    spec = parse(written)
     assert (spec.argument, dict(spec.options)) == (argument, options)
-    assert parse(str(spec), SCHEMES) == spec
+    assert parse(str(spec)) == spec
 
 
 def test_a_file_may_have_a_question_mark_in_its_name(tmp_path):
     path = tmp_path / "what?.npy"
     path.touch()
     for written, options in ((f"vectors:{path}", ()), (f"{path}?key=a", (("key", "a"),))):
-        spec = parse(written, SCHEMES)
+        spec = parse(written)
         assert (spec.scheme, spec.argument, spec.options) == ("vectors", str(path), options)
     with pytest.raises(InputError, match="is not written key=value"):
-        parse(f"vectors:{tmp_path / 'other?.npy'}", SCHEMES)
+        parse(f"vectors:{tmp_path / 'other?.npy'}")

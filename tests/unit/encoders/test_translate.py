@@ -28,16 +28,15 @@ def batch(*rows, **more):
 @pytest.fixture
 def translating(tmp_path):
     """Return a function that makes a translating encoder over a base, from the text of a dictionary."""
-    from xlingual.encoders.registry import read_options
     from xlingual.encoders.scheme import Context
     from xlingual.encoders.schemes import SCHEMES
-    from xlingual.encoders.spec import parse
+    from xlingual.encoders.spec import parse, read_options
     from xlingual.encoders.translate import build
 
     def make(text=DE, base=None, options="", languages=("en", "de"), name="d.tsv"):
         if text is not None:
             (tmp_path / name).write_text(text, encoding="utf-8")
-        spec = parse(f"translate:{tmp_path}/{name}{options}::random:", SCHEMES)
+        spec = parse(f"translate:{tmp_path}/{name}{options}::random:")
         values = read_options(spec, SCHEMES["translate"])
         return build(spec.argument, values, Context(languages, base=adopt(base or Recorder())))
 

@@ -20,7 +20,6 @@ from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, embed_images, fit_texts_for, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
-from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.files import refuse_loss
@@ -190,7 +189,7 @@ def train_pivot(
     outcome = UNCHANGED if best.unchanged else outcome_of(changes)
     result = Pivot(
         encoder=name,
-        spec=str(replace(parse(text_encoder, Known()), name=None)) if isinstance(text_encoder, str) else None,
+        spec=str(replace(parse(text_encoder), name=None)) if isinstance(text_encoder, str) else None,
         image_encoder=image_name,
         dim=nodes.dim,
         languages={tag: int((data.language[parts.fit] == data.languages.index(tag)).sum()) for tag in tags},

@@ -28,7 +28,6 @@ from xlingual.embed import (
 )
 from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
 from xlingual.encoders.mapped import MappedTexts
-from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.banks import banked
@@ -270,7 +269,7 @@ def repair_encoder(
     dim = int(fit.questions.shape[1])
     result = Repair(
         encoder=name,
-        spec=str(replace(parse(text_encoder, Known()), name=None)) if isinstance(text_encoder, str) else None,
+        spec=str(replace(parse(text_encoder), name=None)) if isinstance(text_encoder, str) else None,
         dim=dim,
         criterion=CRITERIA[criterion],
         alpha=alpha,
