@@ -44,7 +44,7 @@ from xlingual.encoders.checkpoints import (
     trained_on_images,
 )
 from xlingual.encoders.objects import is_a
-from xlingual.encoders.options import DIM, KIND, MODEL, POOL, PROMPT_NAMES, TEXT, TRAINED_ON, Option, one_of
+from xlingual.encoders.options import DIM, KIND, MODEL, POOL, PROMPT_NAMES, TEXT, TRAINED_ON
 from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.runtime import (
     choose_device,
@@ -65,40 +65,13 @@ from xlingual.errors import InputError
 from xlingual.forms import COSINE, DOT, MAXSIM, MEAN_MAXSIM, OtherVectors, SparseVectors, TokenVectors
 from xlingual.records import Encoded, Texts
 
+ST_OPTIONS = (*MODEL, *TEXT, *PROMPT_NAMES, DIM, TRAINED_ON, KIND)
+HF_OPTIONS = (*MODEL, *TEXT, POOL, DIM, TRAINED_ON, KIND)
+ST = "models of sentence-transformers, sparse and multi-vector too, for texts; (CLIP) for images"
+HF = "models of transformers: BERT-like for texts, ResNet, ViT, CLIP and the like for images"
 SCHEMES = (
-    Scheme(
-        "st",
-        (TEXTS, IMAGES),
-        "models of sentence-transformers, sparse and multi-vector too, for texts; (CLIP) for images",
-        __name__,
-        argument="NAME_OR_PATH",
-        options=(
-            *MODEL,
-            *TEXT,
-            *PROMPT_NAMES,
-            DIM,
-            Option("prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"),
-            TRAINED_ON,
-            KIND,
-        ),
-        extra="st",
-    ),
-    Scheme(
-        "hf",
-        (TEXTS, IMAGES),
-        "models of transformers: BERT-like for texts, ResNet, ViT, CLIP and the like for images",
-        __name__,
-        argument="NAME_OR_PATH",
-        options=(
-            *MODEL,
-            *TEXT,
-            POOL,
-            DIM,
-            TRAINED_ON,
-            KIND,
-        ),
-        extra="st",
-    ),
+    Scheme("st", (TEXTS, IMAGES), ST, __name__, "NAME_OR_PATH", ST_OPTIONS, extra="st"),
+    Scheme("hf", (TEXTS, IMAGES), HF, __name__, "NAME_OR_PATH", HF_OPTIONS, extra="st"),
 )
 _POOLS = {"mean": "mean", "cls": "cls", "last": "lasttoken"}
 METHODS = {"query": "encode_query", "candidate": "encode_document"}

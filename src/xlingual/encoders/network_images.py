@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Prepared = Mapping[str, np.ndarray]  # what a network takes of one image: arrays [1, …] by name
-_TEXT_ONLY = {option.name: option.default for option in (*TEXT, *PROMPT_NAMES)} | {"prompts": "model"}
+_TEXT_ONLY = {option.name: option.default for option in (*TEXT, *PROMPT_NAMES)}
 _TOWERS = {  # models of texts and images; only one side is needed
     "clip": "CLIPVisionModelWithProjection",
     "siglip": "SiglipVisionModel",

@@ -83,9 +83,12 @@ TEXT = (  # of every network that reads texts
     *PROMPTS,
     Option("max_length", whole_number(1), None, "most tokens of a text; the model's own limit unless given"),
 )
-PROMPT_NAMES = tuple(  # of models that name prompts of their own
-    Option(f"{name}_name", not_empty, None, f"name of one of the model's own prompts, instead of {name}")
-    for name in ("prompt", "query_prompt", "candidate_prompt")
+PROMPT_NAMES = (  # of models that name prompts of their own
+    *(
+        Option(f"{name}_name", not_empty, None, f"name of one of the model's own prompts, instead of {name}")
+        for name in ("prompt", "query_prompt", "candidate_prompt")
+    ),
+    Option("prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"),
 )
 DIM = Option("dim", whole_number(1), None, "keep the first dimensions only")
 POOL = Option(
