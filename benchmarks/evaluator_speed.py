@@ -61,7 +61,7 @@ def main() -> None:
 
     rng = np.random.default_rng(0)
     data = rows(rng)
-    manifest = Manifest.from_rows(data)
+    manifest = Manifest.of(data)
     meaning = spectrum(rng, 2 * N, 64)
     texts = np.concatenate([meaning, spectrum(rng, 2 * N, TEXT_DIM - 64)], axis=1)
     images = np.concatenate([meaning * 2, spectrum(rng, 2 * N, IMAGE_DIM - 64)], axis=1)

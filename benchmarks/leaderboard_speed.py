@@ -39,7 +39,7 @@ def main() -> None:
         for i in range(ITEMS)
         for lang in ("en", "de")
     ]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     run = crosslingual_retrieval(manifest, text_encoders=encoders, measures=["RR"], pairs="en-de")
     given = []
     for k in range(COLUMNS):

@@ -87,7 +87,7 @@ def assert_same(path: Path, content: pa.Table) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         read = Manifest.read(path, rows=f":{SAMPLE}")
-        given = Manifest.from_rows(content.slice(0, SAMPLE).to_pylist(), folder=read.folder)
+        given = Manifest.of(content.slice(0, SAMPLE).to_pylist(), folder=read.folder)
     assert read.digest == given.digest
     assert read.labels == given.labels
     assert read.image_source == given.image_source

@@ -45,7 +45,7 @@ def main(n: int = 200_000, d: int = 128) -> None:
     """Print what vectors took at each stage, and assert that most of them stayed in the files."""
     arrays.IN_MEMORY = unit_vectors.CACHE_BYTES = 1 << 20  # so that a small test is as a large one
     rows = [{"id": f"{lang}{i}", "lang": lang, "text": str(i)} for i in range(n) for lang in ("en", "de")]
-    manifest = Manifest.from_rows([row | {"item": f"{row['lang']}{i}"} for i, row in enumerate(rows)])
+    manifest = Manifest.of([row | {"item": f"{row['lang']}{i}"} for i, row in enumerate(rows)])
     del rows
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -61,7 +61,7 @@ def corpus(folder: Path, items: int, image_dim: int) -> tuple[Corpus, dict[str, 
         for tag, words in zip(LANGUAGES, texts, strict=True)
     ]
     source = Source("random", adopt(Images(image_dim)))
-    return pack(folder, Manifest.from_rows(rows), known, TextReading(), source), known
+    return pack(folder, Manifest.of(rows), known, TextReading(), source), known
 
 
 def plain_loss(recipe: MlmmeRecipe, batch: MlmmeBatch) -> Tensor:

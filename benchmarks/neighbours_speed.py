@@ -41,7 +41,7 @@ class Rows:
 def main(n: int = 20_000, dim: int = 768) -> None:
     """Time both tasks with neighbours and without."""
     rng = np.random.default_rng(0)
-    data = Manifest.from_rows(
+    data = Manifest.of(
         [{"id": f"{i}", "text_en": f"en {i}", "text_de": f"de {i}", "cluster": f"{i}"} for i in range(n)]
     )
     encoder = Rows(rng.standard_normal((n, dim), np.float32), 1.0)

@@ -87,7 +87,7 @@ def main() -> None:
             )
             for language in ("en", "de")
         }
-    manifest = Manifest.from_rows([{"id": f"i{i}", "text_en": "e", "text_de": "d"} for i in range(POOL)])
+    manifest = Manifest.of([{"id": f"i{i}", "text_en": "e", "text_de": "d"} for i in range(POOL)])
     begun = time.process_time()
     found = validate_backretrieval(
         manifest,

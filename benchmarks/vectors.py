@@ -55,7 +55,7 @@ def two_languages(n: int) -> Manifest:
     """Return a manifest of n items with an English text and n others with a German one."""
     rows = [{"id": f"e{i}", "lang": "en", "text": str(i)} for i in range(n)]
     rows += [{"id": f"d{i}", "lang": "de", "text": str(i)} for i in range(n)]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def sides(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:

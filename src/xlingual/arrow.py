@@ -74,7 +74,13 @@ def from_strings(values: Sequence[str | None], kind: pa.DataType) -> pa.Array:
     """
     import pyarrow as pa
 
-    return _joined([None if value is None else value.encode() for value in values], pa.large_string(), kind)
+    builder = pa.lib.StringBuilder()
+    try:
+        builder.append_values(values)
+        return builder.finish().cast(kind)
+    except pa.ArrowCapacityError:  # more than 2 GiB
+        encoded = [None if value is None else value.encode() for value in values]
+        return _joined(encoded, pa.large_string(), kind)
 
 
 def _joined(values: Sequence[bytes | None], wide: pa.DataType, kind: pa.DataType) -> pa.Array:

@@ -7,22 +7,22 @@ is imported inside the functions, since much is done without it.
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.arrow import from_numpy, from_strings
+from xlingual.arrow import from_numpy, from_strings, scalar, to_numpy
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
 BLOCK = 1 << 14  # rows that are Python objects at the same time, where all are gone through
+# a character that is seen: neither white space (as `str.isspace` has it) nor of zero width
+_SEEN = r"[^\t-\r\x1c-\x20\x85\p{Z}\p{Cf}]"
 
 
 class ColumnBase(Sequence[T], Generic[T]):
@@ -36,9 +36,6 @@ class ColumnBase(Sequence[T], Generic[T]):
         """Return the column of the rows [m], which copies no value."""
         return Lookup(self, rows)
 
-    def _one(self, row: int) -> T:
-        raise NotImplementedError
-
     @overload
     def __getitem__(self, row: SupportsIndex) -> T: ...
 
@@ -48,11 +45,8 @@ class ColumnBase(Sequence[T], Generic[T]):
     def __getitem__(self, row: SupportsIndex | slice) -> T | Lookup[T]:
         if isinstance(row, slice):
             return self.view(np.arange(*row.indices(len(self))))
-        place = int(row)
-        place += len(self) if place < 0 else 0
-        if not 0 <= place < len(self):
-            raise IndexError("no such row")
-        return self._one(place)
+        place = range(len(self))[row]  # raises IndexError
+        return self.pick(np.array([place]))[0]
 
     def __iter__(self) -> Iterator[T]:
         for start in range(0, len(self), BLOCK):
@@ -71,64 +65,59 @@ class ColumnBase(Sequence[T], Generic[T]):
 
 
 class Strings(ColumnBase[str]):
-    """n strings in Arrow arrays, none of them missing."""
+    """n strings in an Arrow array of type large_string, none of them missing."""
 
-    def __init__(self, chunks: Sequence[pa.LargeStringArray]) -> None:
-        self.chunks = [chunk for chunk in chunks if len(chunk)]
-        self._starts = list(accumulate(map(len, self.chunks), initial=0))
+    def __init__(self, array: pa.LargeStringArray) -> None:
+        self.array = array
 
     @classmethod
-    def of(cls, values: Iterable[str]) -> Strings:
-        """Return the column of some strings; raises UnicodeEncodeError for half a surrogate pair."""
+    def of(cls, values: Iterable[str | None]) -> Strings:
+        """Return a column, "" for None; raises UnicodeEncodeError for half a surrogate pair."""
         import pyarrow as pa
 
-        rows = values if isinstance(values, list) else list(values)
-        size = 4 * BLOCK
-        blocks = (rows[start : start + size] for start in range(0, len(rows), size))
-        return cls([from_strings(block, pa.large_string()) for block in blocks])
+        return cls(from_strings([value or "" for value in values], pa.large_string()))
+
+    @classmethod
+    def of_arrow(cls, column: pa.ChunkedArray) -> Strings:
+        """Return a column of Arrow that holds strings, "" for missing ones."""
+        import pyarrow as pa
+
+        chunks = column.cast(pa.large_string()).chunks
+        whole = chunks[0] if len(chunks) == 1 else pa.concat_arrays([pa.nulls(0, pa.large_string()), *chunks])
+        return cls(whole.fill_null(scalar("", whole.type)) if whole.null_count else whole)
 
     def __len__(self) -> int:
-        return self._starts[-1]
-
-    def _one(self, row: int) -> str:
-        place = bisect_right(self._starts, row) - 1
-        found: str = self.chunks[place][row - self._starts[place]].as_py()
-        return found
+        return len(self.array)
 
     def pick(self, rows: Ints) -> list[str]:
         """Return the values of the rows."""
-        found: list[str] = self.arrow(rows).to_pylist()
-        return found
+        return list(self.arrow(rows).to_pylist())
 
     def arrow(self, rows: Ints) -> pa.LargeStringArray:
-        """Return the strings of the rows as one Arrow array."""
-        import pyarrow as pa
-
-        if not len(rows):
-            return pa.nulls(0, pa.large_string())
-        place = np.searchsorted(self._starts, rows, side="right") - 1
-        first, last = int(place.min()), int(place.max())
-        if first == last:
-            return _taken(self.chunks[first], rows - self._starts[first])
-        order = np.argsort(place, kind="stable")
-        ends = np.flatnonzero(np.diff(place[order])) + 1
-        parts = [
-            _taken(self.chunks[place[part[0]]], rows[part] - self._starts[place[part[0]]])
-            for part in np.split(order, ends)
-        ]
-        back = np.empty(len(rows), dtype=np.int64)
-        back[order] = np.arange(len(rows))
-        return pa.concat_arrays(parts).take(from_numpy(back))
+        """Return the strings of the rows as one Arrow array, without a copy where they follow each other."""
+        if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
+            return self.array.slice(int(rows[0]), len(rows))
+        return self.array.take(from_numpy(np.asarray(rows, dtype=np.int64)))
 
     def blocks(self) -> Iterator[pa.LargeStringArray]:
         """Yield the strings in order, some at a time."""
-        yield from self.chunks
+        yield self.array
 
     def byte_lengths(self) -> Ints:
         """Return the length of each string as UTF-8, int64 [n]."""
-        if not self.chunks:
-            return np.empty(0, dtype=np.int64)
-        return np.concatenate([np.diff(offsets(chunk)) for chunk in self.chunks])
+        lengths: Ints = np.diff(_offsets(self.array))
+        return lengths
+
+    def blank(self) -> np.ndarray:
+        """Return which strings have no visible character (white space, zero width), bool [n]."""
+        import pyarrow.compute as pc
+
+        return ~to_numpy(pc.match_substring_regex(self.array, _SEEN))
+
+    def numbered(self) -> tuple[Ints, Strings]:
+        """Return the number of each string by first appearance, int64 [n], and the different ones."""
+        encoded = self.array.dictionary_encode()
+        return to_numpy(encoded.indices).astype(np.int64), Strings(encoded.dictionary)
 
 
 class Lookup(ColumnBase[T]):
@@ -140,15 +129,12 @@ class Lookup(ColumnBase[T]):
     def __init__(self, words: Sequence[T], codes: Ints) -> None:
         inner: Any = words
         if isinstance(inner, Lookup):
-            words, codes = inner.words, _through(inner.codes, codes)
+            places = inner.codes[codes] if len(inner.codes) else codes
+            words, codes = inner.words, np.where(codes < 0, codes, places)
         self.words, self.codes = words, codes
 
     def __len__(self) -> int:
         return len(self.codes)
-
-    def _one(self, row: int) -> T:
-        code = int(self.codes[row])
-        return self.words[code] if code >= 0 else None  # type: ignore[return-value]
 
     def pick(self, rows: Ints) -> list[T]:
         """Return the values of the rows."""
@@ -156,27 +142,33 @@ class Lookup(ColumnBase[T]):
         if not isinstance(self.words, ColumnBase):
             words = self.words
             return [words[code] if code >= 0 else None for code in codes.tolist()]  # type: ignore[misc]
-        known = codes >= 0
-        if known.all():
-            return self.words.pick(codes)
-        found = iter(self.words.pick(codes[known]))
-        return [next(found) if there else None for there in known.tolist()]  # type: ignore[misc]
+        values = iter(self.words.pick(codes[codes >= 0]))
+        return [next(values) if code >= 0 else None for code in codes.tolist()]  # type: ignore[misc]
 
     def blocks(self) -> Iterator[pa.LargeStringArray]:
         """Yield the strings in order, some at a time."""
-        import pyarrow as pa
-
+        words = self._strings()
         for start in range(0, len(self), 4 * BLOCK):
-            codes = self.codes[start : start + 4 * BLOCK]
-            if isinstance(self.words, Strings):
-                yield self.words.arrow(codes)
-            else:
-                yield from_strings([self.words[code] for code in codes.tolist()], pa.large_string())
+            yield words.arrow(self.codes[start : start + 4 * BLOCK])
 
     def byte_lengths(self) -> Ints:
         """Return the length of each string as UTF-8, int64 [n]."""
-        words = self.words if isinstance(self.words, Strings) else Strings.of(list(self.words))  # type: ignore[arg-type]
-        return words.byte_lengths()[self.codes] if len(words) else np.empty(0, dtype=np.int64)
+        return self._strings().byte_lengths()[self.codes] if len(self) else np.empty(0, dtype=np.int64)
+
+    def blank(self) -> np.ndarray:
+        """Return which strings have no visible character, bool [n]."""
+        return self._strings().blank()[self.codes] if len(self) else np.zeros(0, dtype=bool)
+
+    def numbered(self) -> tuple[Ints, Strings]:
+        """Return the number of each string by first appearance, int64 [n], and the different ones."""
+        return Strings(self._strings().arrow(self.codes)).numbered()
+
+    def _strings(self) -> Strings:
+        words: Any = self.words
+        return words if isinstance(words, Strings) else Strings.of(words)
+
+
+StringColumn: TypeAlias = Strings | Lookup[str]
 
 
 class Paths(ColumnBase[Path]):
@@ -188,33 +180,27 @@ class Paths(ColumnBase[Path]):
     def __len__(self) -> int:
         return len(self.names)
 
-    def _one(self, row: int) -> Path:
-        return self._path(self.names[row])
-
     def pick(self, rows: Ints) -> list[Path]:
         """Return the paths of the rows."""
-        return [self._path(name) for name in self.names.pick(rows)]
+        return [Path(name) if self.folder is None else self.folder / name for name in self.names.pick(rows)]
 
-    def _path(self, name: str) -> Path:
-        return Path(name) if self.folder is None else self.folder / name
+
+def paths_of(sources: Sequence[Any]) -> tuple[Path | None, ColumnBase[str]] | None:
+    """Return the folder and the names of a column of paths; None where a sequence is no such column."""
+    base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
+    if not isinstance(base, Paths):
+        return None
+    return base.folder, base.names if codes is None else base.names.view(codes)
 
 
 def shown_paths(sources: Sequence[Any]) -> Iterator[str]:
     """Yield str(path) for each path of a sequence; of a column of paths, none becomes a Path for that."""
-    base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
-    if not isinstance(base, Paths):
+    column = paths_of(sources)
+    if column is None:
         yield from map(str, sources)
-        return
-    folder = "" if base.folder is None or str(base.folder) == "." else str(base.folder)
-    names = base.names if codes is None else base.names.view(codes)
-    yield from (os.path.join(folder, name) for name in names)
-
-
-def pick(values: Sequence[T], rows: Ints) -> list[T]:
-    """Return the values of the rows, of a column or of any sequence."""
-    if isinstance(values, ColumnBase):
-        return values.pick(rows)
-    return [values[row] for row in rows.tolist()]
+    else:
+        folder = "" if column[0] is None or str(column[0]) == "." else str(column[0])
+        yield from (os.path.join(folder, name) for name in column[1])
 
 
 def view(values: Sequence[T], rows: Ints) -> Lookup[T]:
@@ -222,48 +208,55 @@ def view(values: Sequence[T], rows: Ints) -> Lookup[T]:
     return Lookup(values, rows)
 
 
-def plain(values: Sequence[T]) -> Sequence[T]:
-    """Return the values as a list where they are a column; any other sequence stays as it is."""
-    return list(values) if isinstance(values, ColumnBase) else values
+def pick(values: Sequence[T], rows: Ints) -> list[T]:
+    """Return the values of the rows, of a column or of any sequence."""
+    return values.pick(rows) if isinstance(values, ColumnBase) else [values[row] for row in rows.tolist()]
 
 
 def coded(values: Sequence[str]) -> tuple[Ints, list[str]]:
     """Return (codes [n], words): the number of each value by first appearance, and the different values."""
     if isinstance(values, Lookup) and not isinstance(values.words, ColumnBase):
-        used, first, codes = np.unique(values.codes, return_index=True, return_inverse=True)
-        names = [values.words[code] for code in used.tolist()]
-        if len(set(names)) == len(names):
-            order = np.argsort(first)
-            place = np.empty(len(order), dtype=np.int64)
-            place[order] = np.arange(len(order))
-            return place[codes.reshape(-1)], [names[i] for i in order.tolist()]
+        codes, used = numbered_ints(values.codes)
+        words = [values.words[code] for code in used.tolist()]
+        if len(set(words)) == len(words):
+            return codes, words
     numbers: dict[str, int] = {}
-    found = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int64, len(values))
-    return found, list(numbers)
+    every = (numbers.setdefault(value, len(numbers)) for value in values)
+    return np.fromiter(every, np.int64, len(values)), list(numbers)
 
 
-def _through(inner: Ints, codes: Ints) -> Ints:
-    """Return inner[codes]; a code below 0 stays one."""
-    if not len(inner):
-        return codes
-    return inner[codes] if not len(codes) or codes.min() >= 0 else np.where(codes < 0, codes, inner[codes])
+def numbered_ints(values: Ints) -> tuple[Ints, Ints]:
+    """Return the number of each whole number by first appearance, and the different ones in that order."""
+    import pyarrow as pa
+
+    encoded: Any = from_numpy(np.asarray(values, dtype=np.int64)).dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    return to_numpy(encoded.indices).astype(np.int64), to_numpy(encoded.dictionary)
 
 
-def offsets(chunk: pa.LargeStringArray) -> Any:  # noqa: ANN401  (int64 [n + 1])
+def position_in_group(group: Ints) -> Ints:
+    """Return how many earlier rows are of the same group (a code from 0), int64 [n]."""
+    counts = np.bincount(group)
+    order = np.argsort(group, kind="stable")
+    position = np.empty(len(group), dtype=np.int64)
+    position[order] = np.arange(len(group)) - (np.cumsum(counts) - counts)[group[order]]
+    return position
+
+
+def hash_column(hasher: Any, values: StringColumn) -> None:  # noqa: ANN401  (of hashlib)
+    """Feed a column to a hash: how many strings, their lengths in bytes, their bytes."""
+    hasher.update(np.array([len(values)], dtype="<i8").tobytes())
+    hasher.update(values.byte_lengths().astype("<i8").tobytes())
+    for block in values.blocks():
+        content = block.buffers()[2]
+        if len(block) and content is not None:
+            ends = _offsets(block)
+            hasher.update(memoryview(content)[int(ends[0]) : int(ends[-1])])
+
+
+def _offsets(chunk: pa.LargeStringArray) -> Any:  # noqa: ANN401  (int64 [n + 1])
     """Return where the bytes of each string begin in the third buffer of a chunk, and where the last ends."""
+    if not len(chunk):
+        return np.zeros(1, dtype=np.int64)
     return np.frombuffer(chunk.buffers()[1], np.int64, len(chunk) + 1, 8 * chunk.offset)
-
-
-def content(chunk: pa.LargeStringArray) -> memoryview:
-    """Return the bytes of all strings of a chunk, one behind the other."""
-    if not len(chunk) or chunk.buffers()[2] is None:
-        return memoryview(b"")
-    ends = offsets(chunk)
-    return memoryview(chunk.buffers()[2])[int(ends[0]) : int(ends[-1])]
-
-
-def _taken(chunk: pa.LargeStringArray, rows: Ints) -> pa.LargeStringArray:
-    """Return rows of a chunk, without a copy where they follow each other."""
-    if rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
-        return chunk.slice(int(rows[0]), len(rows))
-    return chunk.take(from_numpy(rows))

@@ -81,9 +81,10 @@ def read_bytes(source: ImageSource | None, *, row: str | None = None) -> bytes:
             raise
         reason = getattr(error, "strerror", None) or error
         looked = "" if source.is_absolute() else f"; looked in {Path.cwd()}"
+        slashes = "; the path has backslashes: write /" if "\\" in source.name else ""
         raise InputError(
-            f"{where}cannot read the image {source} ({reason}{looked}): put it there, correct the path in "
-            "the manifest, or use vectors of the images (vectors:PATH)"
+            f"{where}cannot read the image {source} ({reason}{looked}{slashes}): put it there, correct "
+            "the path in the manifest, or use vectors of the images (vectors:PATH)"
         ) from error
 
 

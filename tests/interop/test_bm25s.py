@@ -54,9 +54,7 @@ def test_recall_is_that_of_bm25s(data):
         {"id": i, "text_en": q, "text_de": d} for i, (q, d) in enumerate(zip(queries, documents, strict=True))
     ]
     rows = [{**row, "id": str(row["id"])} for row in rows]
-    found = crosslingual_retrieval(
-        Manifest.from_rows(rows), "bm25:", pairs="en-de", measures="R@10", store=None
-    )
+    found = crosslingual_retrieval(Manifest.of(rows), "bm25:", pairs="en-de", measures="R@10", store=None)
     scores = np.round(theirs(queries, documents, method="lucene"), 5)
     own = np.diag(scores)[:, None]
     above, tied = (scores > own).sum(axis=1), (scores == own).sum(axis=1)

@@ -15,7 +15,7 @@ ROWS = [
     {"id": "3", "lang": "de", "text": "ein blauer Hut", "item": "18"},
 ]
 COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
-DIGEST = Manifest.from_rows(ROWS).digest
+DIGEST = Manifest.of(ROWS).digest
 
 
 def colours(n, seed=0):
@@ -168,7 +168,7 @@ VECTORS = np.arange(9, dtype=np.float32).reshape(3, 3)[[2, 0, 1]] - 4
 def vectors_of(spec, **options):
     from xlingual.encoders import text_encoders
 
-    manifest = Manifest.from_rows(ROWS)
+    manifest = Manifest.of(ROWS)
     encoder = next(iter(text_encoders([spec], languages=manifest.languages).values()))
     return encoder.encode(manifest.texts(np.arange(3)))
 

@@ -64,7 +64,7 @@ def distinct():
         for i in range(60)
         for tag in ("en", "de", "es")
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def scores(model, task):

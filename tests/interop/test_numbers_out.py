@@ -39,7 +39,7 @@ class Vectors:
         return (ideal[items] + self.noise * np.array(noise)).astype(np.float32)
 
 
-MANIFEST = Manifest.from_rows(
+MANIFEST = Manifest.of(
     [
         {"id": f"i{i}.{c}", "lang": tag, "text": f"{tag} {i} {c}", "item": i, "image": f"{i}".encode()}
         for i in range(N)

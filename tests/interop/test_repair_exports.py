@@ -32,7 +32,7 @@ def manifest():
         for i in range(40)
         for tag in TAGS
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def test_retrieval_scores_as_the_library_does(model, name, tmp_path):
     try:
         en, de = sentences(1), sentences(2)
         scores = model.similarity(model.encode_query(en), model.encode_document(de)).numpy()
-        manifest = xlingual.Manifest.from_rows(
+        manifest = xlingual.Manifest.of(
             [{"id": f"r{i}", "text_en": a, "text_de": b} for i, (a, b) in enumerate(zip(en, de, strict=True))]
         )
         given = {"object": model} if name else {"object": model, "folder": f"st:{model.folder}"}
@@ -114,7 +114,7 @@ def test_evaluators_of_a_training_score_them_as_they_are(model, tmp_path):
 
     en, de = sentences(1), sentences(2)
     rows = [{"id": f"r{i}", "text_en": a, "text_de": b} for i, (a, b) in enumerate(zip(en, de, strict=True))]
-    evaluator = CrosslingualRetrievalEvaluator(xlingual.Manifest.from_rows(rows), pairs="en-de")
+    evaluator = CrosslingualRetrievalEvaluator(xlingual.Manifest.of(rows), pairs="en-de")
     scores = model.similarity(model.encode_query(en), model.encode_document(de)).numpy().astype(float)
     assert evaluator(model, str(tmp_path))["xlr_r@10"] == pytest.approx(hit_rate(scores, 10), abs=1e-12)
 
@@ -125,7 +125,7 @@ def test_queries_and_documents_have_their_own_prompts(model):
     try:
         en, de = sentences(1), sentences(2)
         scores = model.similarity(model.encode_query(en), model.encode_document(de)).numpy()
-        manifest = xlingual.Manifest.from_rows(
+        manifest = xlingual.Manifest.of(
             [{"id": f"r{i}", "text_en": a, "text_de": b} for i, (a, b) in enumerate(zip(en, de, strict=True))]
         )
         found = xlingual.crosslingual_retrieval(

@@ -238,7 +238,7 @@ def test_the_order_of_the_rows_does_not_matter_for_a_given_sample(case, seed):
         for row in order
     ]
     moved = type(case)(
-        type(manifest).from_rows(rows),
+        type(manifest).of(rows),
         {name: values[order] for name, values in case.texts.items()},
         case.images[order],
     )

@@ -111,7 +111,7 @@ def evaluated(shop: Shop, seed: int) -> np.ndarray:
             np.save(Path(folder) / f"{name}.npy", array)
         common = {"text_encoders": f"vectors:{folder}/{{lang}}.npy", "pairs": "en-de", "store": None}
         common["cluster"] = "near-duplicates"
-        manifest, images = Manifest.from_rows(rows), f"vectors:{folder}/images.npy"
+        manifest, images = Manifest.of(rows), f"vectors:{folder}/images.npy"
         bkr = backretrieval(manifest, image_encoder=images, examples=False, **common)
         xlr = crosslingual_retrieval(manifest, **common)
     line = np.array([int(row["line"]) for row in rows])

@@ -51,7 +51,7 @@ def _differs(seed: int) -> tuple[bool, bool]:
         f"e{i}": Noisy(f"e{i}", meaning + rng.standard_normal(meaning.shape)) for i in range(ENCODERS)
     }
     with tempfile.TemporaryDirectory() as folder:
-        crosslingual_retrieval(Manifest.from_rows(rows), text_encoders=encoders, pairs="en-de").write(folder)
+        crosslingual_retrieval(Manifest.of(rows), text_encoders=encoders, pairs="en-de").write(folder)
         board = compare([folder], seed=seed).boards[0]
     outcomes = any(row.outcome in ("better", "worse") for row in board.rows)
     return outcomes, any((row.rank_low, row.rank_high) != (1, ENCODERS) for row in board.rows)

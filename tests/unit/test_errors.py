@@ -35,7 +35,7 @@ def _lines_of(caught):
 
 def test_a_warning_points_to_the_line_of_the_caller(tmp_path):
     rows = [{"id": str(i), "text_en": f"a {i}", "text_de": f"b {i}"} for i in range(12)]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     path = tmp_path / "m.jsonl"
     path.write_text('{"id": "1", "lang": "en", "text": "a"}\n{"id": "2", "lang": "en-US", "text": "b"}')
     line = _getframe().f_lineno

@@ -80,7 +80,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         for i in range(ITEMS)
         for lang in ("en", "de")
     ]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     texts = [Given(f"{letter}{i}", 0.15 + 0.06 * i) for i, letter in enumerate("abcdefghij")]
     given = {"image_encoder": Given("images", 0.1), "measure": "R@5"}
     folder = str(tmp_path_factory.mktemp("results"))

@@ -50,7 +50,7 @@ class WithoutImages(Given):
 
 @pytest.fixture(scope="module")
 def manifest() -> Manifest:
-    return Manifest.from_rows(
+    return Manifest.of(
         [
             {"id": f"{lang}{i}", "lang": lang, "text": f"{lang} {i}", "item": i}
             for i in range(40)

@@ -32,7 +32,7 @@ _INSTEAD = {  # word → line of help
 def _check_manifest(path: Path) -> None:
     """Raise InputError where nothing is at the path, or where a word was meant."""
     if not os.path.exists(path):  # Path.exists raises for names that are too long
-        from xlingual.data.reading.opening import no_such_file
+        from xlingual.data.files import no_such_file
 
         found = str(no_such_file(path))
         found += "" if found.endswith(("?", ".")) else "."

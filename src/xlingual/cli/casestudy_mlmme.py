@@ -173,8 +173,7 @@ def _parts(request: MlmmeStudyRequest) -> StudyParts:
 
 def _part(reference: str, request: MlmmeStudyRequest, option: str) -> Manifest:
     """Return the rows that a split of MANIFEST, or another manifest, names."""
-    from xlingual.data.manifest import Manifest, read_reference
-    from xlingual.data.reading.select import NoSplitsError
+    from xlingual.data.manifest import Manifest, NoSplitsError, read_reference
 
     reading = columns(request.data)
     if "#" in reference or Path(reference).exists():

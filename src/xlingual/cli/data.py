@@ -25,7 +25,7 @@ from xlingual.requests import signed
 from xlingual.requests.making import CheckRequest, ScenesRequest
 
 if TYPE_CHECKING:
-    from xlingual.data.checks.records import Check, CheckFinding
+    from xlingual.data.check import Check, CheckFinding
     from xlingual.evaluation.near_duplicates import NearDuplicates
     from xlingual.results.backretrieval_check import BackretrievalCheck
 
@@ -69,8 +69,7 @@ def check(request: CheckRequest) -> int:
     reports whether images have near neighbours, how far the oracle (images alone) is above chance, and how
     many queries are needed.
     """
-    from xlingual.data.checks.check import check
-    from xlingual.data.checks.records import findings_of, ordered
+    from xlingual.data.check import check, findings_of, ordered
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.informative import informative_finding, manifest_informative
     from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_finding

@@ -1,22 +1,122 @@
-"""Language tags: what counts as one, and whether a text is in a script of its language."""
+"""Language tags: what counts as one, what exports and corpora write for one, and the script of a text."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 
 from xlingual.errors import InputError
-from xlingual.languages import name_of
+from xlingual.languages import name_of, names, scripts_of
 
 TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 SHORT_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
-_REGIONAL = re.compile(r"([A-Za-z]{2,3})-(?:[A-Za-z]{2}|[0-9]{3})")
-# A tag as some programs write it, with an underscore: zh_Hant, pt_BR.
+# a tag as other programs write it: zh_Hant, pt_BR, eng_Latn
 UNDERSCORED = re.compile(r"[a-z]{2,3}_([A-Z][a-z]{3}|[A-Z]{2})")
-
+_REGIONAL = re.compile(r"([A-Za-z]{2,3})-(?:[A-Za-z]{2}|[0-9]{3})")
+_WITH_SCRIPT = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")  # eng-Latn, as MTEB writes it
+_PARTS = re.compile(r"(?P<language>[a-z]{2,3})(?:-(?P<script>[a-z]{4}))?(?:-(?P<region>[a-z]{2}|[0-9]{3}))?")
+_CHINESE = {"CN": "zh-Hans", "SG": "zh-Hans", "TW": "zh-Hant", "HK": "zh-Hant", "MO": "zh-Hant"}
 _DENSE = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
+_UNKNOWN = ("und", "Zyyy")  # of ISO: a language, a script that is not determined
+
+# Bibliographic codes, codes that were replaced, and single languages that are meant by their macrolanguage.
+_OTHER = """
+    alb:sq arm:hy baq:eu bur:my chi:zh cze:cs dut:nl fre:fr geo:ka ger:de gre:el ice:is mac:mk mao:mi
+    may:ms per:fa rum:ro slo:sk tib:bo wel:cy iw:he in:id ji:yi
+    arb:ar cmn:zh pes:fa zsm:ms lvs:lv ekk:et khk:mn npi:ne ory:or swh:sw uzn:uz azj:az plt:mg als:sq pbt:ps
+    gaz:om ydd:yi
+"""
+# Names of languages in themselves, as shops write them; the English ones are those of `languages`.
+_LOCAL_NAMES = """
+    العربية:ar български:bg català:ca čeština:cs česky:cs cymraeg:cy dansk:da deutsch:de ελληνικά:el
+    español:es espanol:es castellano:es eesti:et euskara:eu فارسی:fa suomi:fi français:fr francais:fr
+    galego:gl עברית:he हिन्दी:hi hrvatski:hr magyar:hu bahasa-indonesia:id íslenska:is italiano:it
+    日本語:ja 한국어:ko lietuvių:lt latviešu:lv nederlands:nl norsk:no polski:pl português:pt portugues:pt
+    română:ro romana:ro русский:ru slovenčina:sk slovensky:sk slovenščina:sl shqip:sq српски:sr srpski:sr
+    svenska:sv kiswahili:sw ไทย:th türkçe:tr turkce:tr українська:uk اردو:ur tiếng-việt:vi 中文:zh
+    简体中文:zh-Hans 繁體中文:zh-Hant simplified-chinese:zh-Hans traditional-chinese:zh-Hant
+    chinese-simplified:zh-Hans chinese-traditional:zh-Hant mandarin:zh farsi:fa flemish:nl filipino:fil
+    brazilian-portuguese:pt-BR british-english:en-GB american-english:en-US
+"""
+_FURTHER = """
+    fil quz ceb ckb yue wuu arz ary acm apc ajp aeb arq ast bho scn szl vec war
+"""  # codes of three letters that have no shorter one
+
+
+@cache
+def tag_of(word: str, *, any_code: bool = False) -> str | None:
+    """Return the BCP 47 tag that a word for a language means; None where none is known.
+
+    A script is left out where the language is usually written in it, but for Chinese. With `any_code` every
+    code of three letters is one of a language: for the names of a corpus' own files.
+
+    >>> [tag_of(word) for word in ("EN", "english", "en_GB", "deu_Latn", "zho_Hans", "zh_TW", "n/a")]
+    ['en', 'en', 'en-GB', 'de', 'zh-Hans', 'zh-Hant', None]
+    """
+    plain = re.sub(r"[\s_]+", "-", word.strip().casefold())
+    by_name, codes = _codes()
+    if plain in by_name:
+        return by_name[plain]
+    match = _PARTS.fullmatch(plain)
+    if match is None:
+        bare = re.sub(r"-*\(.*\)$", "", plain)  # "english (uk)"
+        return tag_of(bare, any_code=any_code) if bare != plain else None
+    language = codes.get(match["language"], match["language"])
+    is_known = name_of(language) or language in codes.values() or language in _FURTHER.split()
+    if not is_known and not (any_code and len(language) == 3):
+        return None
+    script, region = (match["script"] or "").title(), (match["region"] or "").upper()
+    if language == "zh" and region in _CHINESE and not script:
+        return _CHINESE[region]
+    usual, named = scripts_of(language), scripts_of(f"{language}-{script}")
+    if script and language != "zh" and name_of(language) and usual and named and usual[0] == named[0]:
+        script = ""
+    return "-".join(filter(None, (language, script, region)))
+
+
+@cache
+def _codes() -> tuple[dict[str, str], dict[str, str]]:
+    """Return the tag of each name of a language, and of each other code."""
+    english = {name.casefold().replace(" ", "-"): code for code, name in names().items()}
+    local = {word: tag for word, _, tag in (pair.rpartition(":") for pair in _LOCAL_NAMES.split())}
+    others = {other: code for other, _, code in (pair.partition(":") for pair in _OTHER.split())}
+    longer = {code: tag for tag, (code, _) in _iso_codes().items() if len(tag) == 2 and tag not in others}
+    return english | local, longer | others
+
+
+def usual_tag(tag: str) -> str:
+    """Return the tag that a code with an underscore, or with three letters and a script, means.
+
+    Any other tag stays as it is.
+
+    >>> [usual_tag(tag) for tag in ("eng_Latn", "eng-Latn", "zh_TW", "pt_BR", "zh-TW", "EN")]
+    ['en', 'en', 'zh-Hant', 'pt-BR', 'zh-TW', 'EN']
+    """
+    return tag_of(tag) or tag if UNDERSCORED.fullmatch(tag) or _WITH_SCRIPT.fullmatch(tag) else tag
+
+
+def language_code(tag: str) -> str:
+    """Return the language and script of a tag as MTEB writes them: the code of three letters and the script.
+
+    >>> language_code("de"), language_code("zh-Hant"), language_code("pt_BR"), language_code("l1")
+    ('deu-Latn', 'zho-Hant', 'por-Latn', 'und-Zyyy')
+    """
+    first, *subtags = tag.replace("_", "-").split("-")
+    code = (first.lower(), _UNKNOWN[1]) if len(first) == 3 and first.isalpha() else _UNKNOWN
+    language, usual = _iso_codes().get(first.lower(), code)
+    script = next((part.title() for part in subtags if len(part) == 4 and part.isalpha()), usual)
+    return f"{language}-{script}"
+
+
+@cache
+def _iso_codes() -> dict[str, tuple[str, str]]:
+    """Return the ISO 639-3 code and the usual script of each tag."""
+    text = files("xlingual.data").joinpath("language_codes.txt").read_text(encoding="utf-8")
+    rows = (line.split() for line in text.splitlines() if not line.startswith("#"))
+    return {tag: (language, script) for tag, language, script in rows}
 
 
 def check_tags(tags: Iterable[str], source: str) -> None:

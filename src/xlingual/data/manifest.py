@@ -2,116 +2,110 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
+from typing import Any, TypeAlias, TypeVar, Unpack, cast
 
 import numpy as np
 
-from xlingual.arrays import Ints
-from xlingual.columns import Lookup, view
-from xlingual.data.reading.build import (
-    build_rows,
-    doubled_language_warning,
-    empty_texts_warning,
-    table_splits,
+from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.columns import Lookup, StringColumn, hash_column, numbered_ints, position_in_group, view
+from xlingual.data.files import read_table
+from xlingual.data.forms import ReadOptions, parts_of, splits_of
+from xlingual.data.images import image_keys, items_of_images
+from xlingual.data.languages import (
+    regional_variants,
 )
-from xlingual.data.reading.columns import DataOptions, ReadOptions, find_columns
-from xlingual.data.reading.gathering import table_of_rows
-from xlingual.data.reading.objects import table_of_object
-from xlingual.data.reading.opening import open_table
-from xlingual.data.reading.problems import Problem, Reading
-from xlingual.data.reading.select import choose, split_reference
-from xlingual.data.reading.tables import SourceTable, table_of_arrow
-from xlingual.data.reading.textrows import TextRows, chosen_rows, numberings
-from xlingual.data.reading.translations import spread
-from xlingual.errors import InputError, did_you_mean, listed, warn
+from xlingual.data.objects import table_of
+from xlingual.data.tables import Problem, Problems, Table, shown
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.images import ImageSource
 from xlingual.notebook import Overview, html_of
 from xlingual.records import Images, Numbering, Texts
-from xlingual.results.provenance import note_data
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from xlingual.results.provenance import note_data, noting
 
 _BEFORE = " before rows were chosen"
+_SLICE = re.compile(r"\s*(-?[0-9]{1,18})?\s*:\s*(-?[0-9]{1,18})?\s*")
 ManifestLike: TypeAlias = Any  # a Manifest, a path, or data in memory: see `Manifest.of`
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class DataOptions(ReadOptions, total=False):
+    """Options of functions that take data in memory, or a path, in place of a Manifest."""
+
+    folder: str | Path | None  # what paths of images are relative to; None: the current folder
+
+
+class NoSplitsError(InputError):
+    """A split is asked for of data that have none; `n_rows` are those that there are."""
+
+    def __init__(self, source: str, split: str, n_rows: int) -> None:
+        super().__init__(f"{source} has no column 'split': leave --split {split} out, or use --rows A:B")
+        self.source, self.n_rows = source, n_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Manifest(TextRows):
+class Manifest:
     """n texts, each in a language and about an item; always one row per text, whatever the file's form.
 
-    Columns, all in the order of the file (wide form: row by row, languages in the order of their columns):
-    `ids` [n]; `languages` and `language` [n], an index into them; `text` [n]; `item_ids` [n_items] and `item`
-    [n], an index into them: equal items match; `cluster` [n]: texts that are not independent; `image` [n],
-    an index into `image_source` (bytes or paths, each once) or -1; `fields`: further texts such as `title`,
-    each [n]; `split` [n] or None; `labels`: further columns of few different values, such as `category`,
-    each [n]; `numbers`: further columns of numbers, such as `price`, each [n]. Images are not opened. See
-    https://xlingual.github.io/xlingual/latest/reference/manifest/ for the file formats.
+    Columns are in the order of the file (wide form: row by row, languages in the order of their columns).
+    Images are not opened. See https://xlingual.github.io/xlingual/latest/reference/manifest/ for the file
+    formats.
     """
 
-    numberings: tuple[Numbering, ...]
+    ids: StringColumn  # [n]
+    languages: tuple[str, ...]
+    language: Ints  # [n], index into languages
+    text: StringColumn  # [n]
+    item: Ints  # [n], index into item_ids: equal items match
+    item_ids: StringColumn  # [n_items]
+    cluster: Ints  # [n]: texts of one cluster are not independent
+    image: Ints  # [n], index into image_source, -1 where there is none
+    image_source: Sequence[ImageSource]  # bytes or paths, each once
+    fields: Mapping[str, StringColumn]  # further texts such as `title`, each [n]
+    split: Lookup[str] | None  # [n]
+    table_row: Ints  # [n], the 0-based row of the table a text came from
+    n_table_rows: int
+    source: str  # the file, for messages
+    folder: Path | None
+    wide: bool
+    labels: Mapping[str, Lookup[str | None]]  # further columns of few different values, each [n]
+    numbers: Mapping[str, Floats]  # further columns of numbers, each [n], NaN: not known
+    path: Path | None = None
+    numberings: tuple[Numbering, ...] = ()
     columns: ReadOptions = field(default_factory=ReadOptions)  # as given when it was read
 
     @classmethod
-    def read(
-        cls,
-        path: str | Path,
-        *,
-        text_column: str | None = None,
-        image_column: str | None = None,
-        item_column: str | None = None,
-        id_column: str | None = None,
-        lang_column: str | None = None,
-        cluster_column: str | None = None,
-        separator: str | None = None,
-        encoding: str | None = None,
-        split: str | None = None,
-        rows: str | None = None,
-        images: Literal["first", "mean"] | None = None,
-    ) -> Manifest:
-        """Read a Parquet, Arrow, JSONL, CSV or TSV file, or the folder that holds one.
+    def read(cls, path: str | Path, **options: Unpack[ReadOptions]) -> Manifest:
+        """Read a Parquet, Arrow, JSON, CSV or TSV file, or the folder that holds one.
 
         Columns have their usual names unless given; `text_column="name_{lang}"` is a pattern for the wide
-        form. `split` and `rows` ("A:B", counted from 0, B left out) choose rows of the file before items are
-        numbered. `images` says which of several images of a row count: the first, or the mean of their unit
-        vectors. `separator` and `encoding` are for text files; without them commas separate the
-        columns of `.csv`, tabs those of `.tsv`, and texts are UTF-8.
+        form. `split`, `rows` and `drop_shared_images` choose rows of the file before items are numbered.
         Raises InputError for anything that cannot be right; warns (DataWarning) of empty texts.
         """
-        columns: ReadOptions = {
-            "text_column": text_column,
-            "image_column": image_column,
-            "item_column": item_column,
-            "id_column": id_column,
-            "lang_column": lang_column,
-            "cluster_column": cluster_column,
-            "separator": separator,
-            "encoding": encoding,
-            "images": images,
-        }
-        table, file = open_table(path, Reading(separator, encoding))
-        return cls._of_table(table, columns, split, rows, file)
+        return cls._read(path, options, Problems(gathered=False))
 
     @classmethod
     def of(cls, data: ManifestLike, /, **options: Unpack[DataOptions]) -> Manifest:
         """Return the manifest of a path, or of anything in memory that holds texts; a Manifest stays one.
 
-        Taken are data frames of pandas and polars, Arrow tables and whatever else gives
-        itself as Arrow, `Dataset` and `DatasetDict` of Hugging Face (whose splits become the column `split`),
-        and lists of records. Options are those of `read`, and `folder`: what paths of images are relative to
-        (they must then stay within it); without it they are relative to the current folder. Images may be
-        bytes, opened by Pillow, or arrays of pixels (uint8), too. Empty cells of any kind (None, NaN, NaT)
-        are no texts.
-
-        Raises InputError for anything that cannot be right, as `read` does.
+        Taken are data frames of pandas and polars, Arrow tables and whatever else gives itself as Arrow,
+        `Dataset` and `DatasetDict` of Hugging Face (whose splits become the column `split`), lists of
+        records and mappings of columns. Options are those of `read`, and `folder`: what paths of images are
+        relative to (they must then stay within it); without it they are relative to the current folder.
+        Images may be bytes, opened by Pillow, or arrays of pixels (uint8), too. Empty cells of any kind
+        (None, NaN, NaT) are no texts.
         """
         if isinstance(data, Manifest):
-            if given := [name for name, value in options.items() if value is not None]:
+            if names := [name for name, value in options.items() if value is not None]:
                 raise InputError(
-                    f"{listed(given)} says how data are read, and a Manifest has been read already: give it "
+                    f"{listed(names)} says how data are read, and a Manifest has been read already: give it "
                     "to Manifest.of or Manifest.read, or give the data in place of the Manifest"
                 )
             return data
@@ -123,8 +117,8 @@ class Manifest(TextRows):
                     f"{os.fspath(data)}"
                 )
             return read_reference(os.fspath(data), **cast("ReadOptions", options))
-        table = table_of_object(data, None if folder is None else Path(folder))
-        return cls._of_table(table, *_split_options(cast("ReadOptions", options)), None)
+        table = table_of(data, None if folder is None else Path(folder))
+        return cls._of_table(table, cast("ReadOptions", options), None)
 
     @classmethod
     def read_gathering(
@@ -134,66 +128,69 @@ class Manifest(TextRows):
 
         It is None where no row can be read.
         """
-        columns, split, rows = _split_options(options)
-        problems: list[Problem] = []
+        problems = Problems(gathered=True)
         try:
-            table, file = open_table(
-                path, Reading(columns.get("separator"), columns.get("encoding"), problems)
-            )
-            return cls._of_table(table, columns, split, rows, file), problems
+            return cls._read(path, options, problems), problems
         except InputError as error:
-            return None, [*problems, Problem("error", "unreadable", str(error))]
+            problems.add("unreadable", str(error))
+            return None, problems
 
     @classmethod
-    def from_rows(
-        cls,
-        rows_of_table: Sequence[Mapping[str, object]],
-        /,
-        *,
-        folder: str | Path | None = None,
-        **options: Unpack[ReadOptions],
-    ) -> Manifest:
-        """Return the manifest of rows in memory, each a mapping of columns to values.
+    def _read(cls, path: str | Path, options: ReadOptions, problems: Problems) -> Manifest:
+        text = {"separator": options.get("separator"), "encoding": options.get("encoding")}
+        table, file = read_table(path, problems, **text)
+        return cls._of_table(table, options, file)
 
-        Paths of images are relative to `folder` and must stay within it; without a folder they are taken as
-        they are.
+    @classmethod
+    def _of_table(cls, table: Table, options: ReadOptions, path: Path | None) -> Manifest:
+        whole = cls(**parts_of(table, options))
+        problems, manifest = table.problems, whole
+        kept = _chosen(whole, options, table)
+        bad = [row for problem in problems for row in problem.rows if problem.severity == "error"]
+        rows = np.setdiff1d(kept, np.array(bad, dtype=np.int64)) if bad else kept
+        if len(rows) < table.n_rows or bad:
+            manifest = whole.part(rows)
+            if not len(manifest):
+                reason = "no row is left without an error" if bad else "the chosen rows have no text"
+                raise InputError(f"{table.source}: {reason}: {'mend the errors' if bad else 'choose others'}")
+        manifest = replace(manifest, path=path, columns=_column_options(options))
+        _warn_of_texts(manifest, problems)
+        note_data("manifest", path, manifest, lambda: (manifest.digest, len(manifest)))
+        return manifest
+
+    def __post_init__(self) -> None:
+        for column in (self.language, self.item, self.cluster, self.image, self.table_row):
+            column.setflags(write=False)
+        if not self.numberings:
+            object.__setattr__(self, "numberings", self._numberings())
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are (in the wide form those without any text count too)."""
+        return len(self.item_ids)
+
+    @property
+    def has_images(self) -> bool:
+        """Whether any row has an image."""
+        return len(self.image_source) > 0
+
+    @cached_property
+    def digest(self) -> str:
+        """Hex hash of languages, ids, texts, items and images (their bytes, or paths within the folder).
+
+        Of items it depends on which rows share one, not on their names.
         """
-        table = table_of_rows(rows_of_table, "the given data", None if folder is None else Path(folder))
-        return cls._of_table(table, *_split_options(options), None)
-
-    @classmethod
-    def from_table(
-        cls, table: pa.Table, *, folder: str | Path | None = None, **options: Unpack[ReadOptions]
-    ) -> Manifest:
-        """Return the manifest of an Arrow table; `folder` as in `from_rows`."""
-        arrow = table_of_arrow(table, "the Arrow table", None if folder is None else Path(folder))
-        return cls._of_table(arrow, *_split_options(options), None)
-
-    @classmethod
-    def _of_table(
-        cls, table: SourceTable, options: ReadOptions, split: str | None, rows: str | None, path: Path | None
-    ) -> Manifest:
-        table, found = spread(table, options)
-        columns = find_columns(table, found)
-        whole = build_rows(table, columns)
-        part, all_numberings = whole, numberings(whole)
-        bad = [row for problem in table.reading.problems or () for row in problem.rows]
-        if split is not None or rows is not None or bad:
-            chosen = choose(whole, table_splits(table, columns), split, rows)
-            chosen = np.setdiff1d(chosen, np.array(bad, dtype=np.int64))
-            part = chosen_rows(whole, chosen)
-            if not len(part):
-                raise InputError(f"{table.source}: the chosen rows have no text: choose others")
-            kept = np.isin(whole.table_row, chosen).nonzero()[0]
-            before = (numbering.take(kept) for numbering in numberings(whole, _BEFORE))
-            all_numberings = (*numberings(part), *before)
-        for warning in (empty_texts_warning(part), doubled_language_warning(part)):
-            if warning and table.reading.problems is None:
-                warn(warning)
-        values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
-        made = cls(**(values | {"path": path}), numberings=all_numberings, columns=options)
-        note_data("manifest", path, made, lambda: (made.digest, len(made)))
-        return made
+        hasher = hashlib.blake2b(b"xlingual/manifest/1", digest_size=16)
+        for column in (Lookup(self.languages, self.language), self.ids, self.text):
+            hash_column(hasher, column)
+        shown = self.image >= 0
+        hasher.update(np.array([len(self), *np.where(shown, 16, 0)], dtype="<i8").tobytes())
+        hasher.update(image_keys(self.image_source, self.folder)[self.image[shown]].tobytes())
+        hasher.update(np.append(self.n_items, self.item).astype("<i8").tobytes())
+        return hasher.hexdigest()
 
     def _overview(self) -> Overview:
         counts = np.bincount(self.language, minlength=len(self.languages)).tolist()
@@ -220,25 +217,76 @@ class Manifest(TextRows):
         return np.flatnonzero(self.language == self.languages.index(language))
 
     def part(self, table_rows: Ints) -> Manifest:
-        """Return the manifest of some rows of the table [k], ascending; items are numbered anew.
+        """Return the manifest of some rows of the table [k], ascending; items, languages … are numbered anew.
 
         Files of vectors that number the rows of the whole still fit.
         """
-        part = chosen_rows(self, table_rows)
-        kept = np.isin(self.table_row, table_rows).nonzero()[0]
+        rows = np.flatnonzero(np.isin(self.table_row, table_rows))
+        if self.wide:  # an item is a row of the table, with or without texts; columns order the languages
+            is_whole = self.n_items == self.n_table_rows  # of a part, those items that have texts stay
+            item_codes = table_rows if is_whole else distinct_values(self.item[rows])
+            language_codes = distinct_values(self.language[rows])
+            item = np.searchsorted(item_codes, self.item[rows])
+            language = np.searchsorted(language_codes, self.language[rows])
+        else:
+            item, item_codes = numbered_ints(self.item[rows])
+            language, language_codes = numbered_ints(self.language[rows])
+        image, image_codes = numbered_ints(np.append(-1, self.image[rows]))
+        part = replace(
+            self,
+            ids=self.ids.view(rows),
+            languages=tuple(self.languages[code] for code in language_codes.tolist()),
+            language=language,
+            text=self.text.view(rows),
+            item=item,
+            item_ids=self.item_ids.view(item_codes),
+            cluster=numbered_ints(self.cluster[rows])[0],
+            image=image[1:] - 1,
+            image_source=view(self.image_source, image_codes[1:]),
+            fields={name: values.view(rows) for name, values in self.fields.items()},
+            split=None if self.split is None else self.split.view(rows),
+            table_row=self.table_row[rows],
+            labels={name: values.view(rows) for name, values in self.labels.items()},
+            numbers={name: values[rows] for name, values in self.numbers.items()},
+            numberings=(),
+        )
         of_whole = [numbering for numbering in self.numberings if numbering.unit.endswith(_BEFORE)]
-        before = (numbering.take(kept) for numbering in of_whole or numberings(self, _BEFORE))
-        return replace(part, numberings=(*numberings(part), *before))
+        before = (numbering.take(rows) for numbering in of_whole or self._numberings(_BEFORE))
+        return replace(part, numberings=(*part.numberings, *before))
+
+    def _numberings(self, note: str = "") -> tuple[Numbering, ...]:
+        """Return the numberings of all texts: by text of the language, by item, by row.
+
+        Where a file has as many lines as there are texts of a language and as there are items, the texts win:
+        a file made for one language was made from its texts, in their order.
+        """
+        counts = np.bincount(self.language, minlength=len(self.languages))
+        sizes: dict[str | None, int] = dict(zip(self.languages, counts.tolist(), strict=True))
+        return (
+            Numbering(f"texts of the language{note}", position_in_group(self.language), sizes),
+            Numbering(f"items{note}", self.item, dict.fromkeys([None, *sizes], self.n_items)),
+            Numbering(f"rows{note}", np.arange(len(self), dtype=np.int64), {None: len(self)}),
+        )
 
     def texts(self, rows: Ints) -> Texts:
         """Return the texts of the rows, as encoders take them."""
         return Texts(
             text=self.text.view(rows),
-            language=self._tags(rows),
+            language=Lookup(self.languages, self.language[rows]),
             ids=self.ids.view(rows),
             fields={name: values.view(rows) for name, values in self.fields.items()},
             items=self.item_ids.view(self.item[rows]),
             numberings=tuple(numbering.take(rows) for numbering in self.numberings),
+        )
+
+    def images(self, rows: Ints) -> Images:
+        """Return the images of the rows, None for a row without one, as encoders take them."""
+        return Images(
+            source=view(self.image_source, self.image[rows]),
+            language=Lookup(self.languages, self.language[rows]),
+            ids=self.ids.view(rows),
+            numberings=tuple(numbering.take(rows) for numbering in self.numberings),
+            items=self.item_ids.view(self.item[rows]),
         )
 
     def n_shared(self, other: Manifest) -> int:
@@ -246,42 +294,152 @@ class Manifest(TextRows):
         one, two = (part.texts(np.arange(len(part))).row_digests() for part in (self, other))
         return len(one & two)
 
-    def images(self, rows: Ints) -> Images:
-        """Return the images of the rows, None for a row without one, as encoders take them."""
-        return Images(
-            source=view(self.image_source, self.image[rows]),
-            language=self._tags(rows),
-            ids=self.ids.view(rows),
-            numberings=tuple(numbering.take(rows) for numbering in self.numberings),
-            items=self.item_ids.view(self.item[rows]),
-        )
 
-    def _tags(self, rows: Ints) -> Lookup[str]:
-        return Lookup(self.languages, self.language[rows])
+def takes_data(*further: str, leave: type | tuple[type, ...] = ()) -> Callable[[F], F]:
+    """Make a function's first argument, and those named `further`, anything that `Manifest.of` takes.
+
+    The function has a last parameter `**columns: Unpack[DataOptions]`, for its callers' sake: it is always
+    empty inside, since the options are used here. Arguments of a type in `leave`, and None, stay what they
+    are.
+    """
+
+    def of(function: F) -> F:
+        expected = signature(function)
+        names = (next(iter(expected.parameters)), *further)
+        rest = next(p.name for p in expected.parameters.values() if p.kind is Parameter.VAR_KEYWORD)
+
+        @wraps(function)
+        def taken(*arguments: Any, **more: Any) -> Any:  # noqa: ANN401
+            try:
+                bound = expected.bind(*arguments, **more)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}(): {error}") from None
+            columns = bound.arguments.pop(rest, {})
+            for name in columns:
+                if name not in _OPTIONS:
+                    near = did_you_mean(name, [*expected.parameters, *_OPTIONS])
+                    raise TypeError(f"{function.__name__}() has no argument {name!r}{near and '.' + near}")
+            with noting():
+                for name in names:
+                    value = bound.arguments.get(name)
+                    if value is not None and not isinstance(value, leave):
+                        is_read = name in further and isinstance(value, Manifest)
+                        bound.arguments[name] = Manifest.of(value, **({} if is_read else columns))
+                return function(*bound.args, **bound.kwargs)
+
+        return cast("F", taken)
+
+    return of
+
+
+_OPTIONS = (*ReadOptions.__annotations__, *DataOptions.__annotations__)
+
+
+def manifest_of(data: ManifestLike, arguments: dict[str, Any]) -> Manifest:
+    """Return the manifest of data; options of reading it are taken out of `arguments`."""
+    return Manifest.of(data, **{name: arguments.pop(name) for name in _OPTIONS if name in arguments})
+
+
+def split_reference(text: str) -> tuple[str, str | None, str | None]:
+    """Return the path, the split and the rows of "PATH#split" or "PATH#A:B".
+
+    A file whose own name holds "#" is found as it is.
+    """
+    path, mark, split = text.rpartition("#")
+    if not mark or os.path.exists(text):
+        return text, None, None
+    if not path or not split:
+        raise InputError(f"{text!r}: write PATH#split or PATH#A:B, as in products.parquet#train or #0:60")
+    return (path, None, split) if _SLICE.fullmatch(split) else (path, split, None)
 
 
 def read_reference(text: str, **options: Unpack[ReadOptions]) -> Manifest:
     """Read the manifest that "PATH", "PATH#split" or "PATH#A:B" (rows, as in --rows) means."""
     path, split, rows = split_reference(text)
-    for what, named, given in (("split", split, options.get("split")), ("rows", rows, options.get("rows"))):
-        if named is not None and given is not None and given != named:
+    for what, named, option in (("split", split, options.get("split")), ("rows", rows, options.get("rows"))):
+        if named is not None and option is not None and option != named:
             raise InputError(
-                f"{text!r} names the {what} {named!r}, but --{what} {given!r} is given too: leave one out"
+                f"{text!r} names the {what} {named!r}, but --{what} {option!r} is given too: leave one out"
+            )
+    chosen: ReadOptions = {"split": split or options.get("split"), "rows": rows or options.get("rows")}
+    return Manifest.read(path, **cast("ReadOptions", {**options, **chosen}))
+
+
+def no_split(source: str, split: str, splits: Iterable[str]) -> InputError:
+    """Return the error for a split that is not there; rows without one have the split ""."""
+    names = [name for name in splits if name]
+    return InputError(
+        f"{source} has no split {split!r}.{did_you_mean(split, names)} Its splits: {listed(names, 20)}"
+    )
+
+
+def doubled_languages(manifest: Manifest) -> str | None:
+    """Return one sentence on languages with and without a region (`en`, `en-US`) that share few items.
+
+    They are two languages to every command. Those that have most items in common are meant to be two.
+    """
+    doubled = []
+    for pair in regional_variants(manifest.languages):
+        items = [distinct_values(manifest.item[manifest.rows_of(tag)]) for tag in pair]
+        shared = len(np.intersect1d(items[0], items[1], assume_unique=True))
+        if 2 * shared < min(map(len, items)):
+            first, second = (f"{tag!r} {len(manifest.rows_of(tag)):,}" for tag in pair)
+            doubled.append(f"texts in {first}, in {second}, items with both {shared:,}")
+    if not doubled:
+        return None
+    return (
+        f"{manifest.source}: a language with and without a region counts as two ({'; '.join(doubled)}): "
+        "write one tag for both if they are meant to be one language"
+    )
+
+
+def _column_options(options: ReadOptions) -> ReadOptions:
+    """Return the options that say how a table is read, without those that choose rows."""
+    choice = ("split", "rows", "drop_shared_images")
+    return cast("ReadOptions", {name: value for name, value in options.items() if name not in choice})
+
+
+def _chosen(whole: Manifest, options: ReadOptions, table: Table) -> Ints:
+    """Return the rows of the table that the options choose, ascending."""
+    split, rows, most = (options.get(name) for name in ("split", "rows", "drop_shared_images"))
+    chosen = np.ones(table.n_rows, dtype=bool)
+    if rows is not None:
+        match = _SLICE.fullmatch(str(rows))
+        if match is None:
+            raise InputError(f"--rows {rows!r}: write A:B, as in 0:1000 (rows 0 to 999), ':1000' or '363:'")
+        part = slice(*(int(number) if number else None for number in match.groups()))
+        chosen[:] = False
+        chosen[part] = True
+        if not chosen.any():
+            raise InputError(
+                f"the rows {rows} choose nothing: {table.source} has rows 0 to {table.n_rows - 1}"
             )
     if split is not None:
-        options["split"] = split
-    if rows is not None:
-        options["rows"] = rows
-    return Manifest.read(path, **options)
+        splits = splits_of(table)
+        if splits is None:
+            raise NoSplitsError(table.source, str(split), table.n_rows)
+        if split not in splits.words:
+            raise no_split(table.source, str(split), list(splits.words))
+        chosen &= splits.codes == list(splits.words).index(str(split))
+        if not chosen.any():
+            raise InputError(f"{table.source}: no row of the split {split!r} lies within --rows {rows}")
+    if most is not None:
+        shared = np.append(items_of_images(whole.image, whole.item) > cast("int", most), False)
+        chosen[whole.table_row[shared[whole.image]]] = False
+    return np.flatnonzero(chosen)
 
 
-def _split_options(options: ReadOptions) -> tuple[ReadOptions, str | None, str | None]:
-    """Return the column options, the split and the rows."""
-    for name in options:
-        if name not in ReadOptions.__annotations__:
-            known = [name for name in ReadOptions.__annotations__ if name not in ("split", "rows")]
-            near = did_you_mean(name, known)
-            raise TypeError(f"unexpected option {name!r}{near and '.' + near}")
-    strings = {name: str(value) if isinstance(value, int) else value for name, value in options.items()}
-    columns = cast("ReadOptions", strings)  # columns of data frames may be named by numbers
-    return columns, columns.pop("split", None), columns.pop("rows", None)
+def _warn_of_texts(manifest: Manifest, problems: Problems) -> None:
+    """Warn of empty texts and of languages that may be meant as one, where problems are not gathered."""
+    if problems.gathered:
+        return  # the check counts them
+    empty = np.flatnonzero(manifest.text.blank())
+    if len(empty):
+        problems.add(
+            "empty texts",
+            f"{manifest.source}: {len(empty)} of {len(manifest)} texts are empty "
+            f"(ids {shown(view(manifest.ids, empty))}): fill them in or remove their rows",
+            severity="warning",
+        )
+    if doubled := doubled_languages(manifest):
+        problems.add("language twice", doubled, severity="warning")

@@ -164,7 +164,9 @@ def numbered(values: Iterable[Key]) -> tuple[Ints, list[Key]]:
 
 def is_missing(value: object) -> bool:
     """Whether a cell is empty: None, NaN or a string without visible characters."""
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, float) and value != value)
 
 
 def name_of(row: Row, column: str, where: str, default: str | None = None) -> str:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Floats
-from xlingual.data.reading.formats import READERS, read_tsv
-from xlingual.data.reading.tables import SourceTable
-from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
+from xlingual.data.files import ENDINGS, read_file
+from xlingual.data.rows import is_missing, numbered
+from xlingual.data.tables import Table, described
 from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.files import regular_file
 from xlingual.records import digest
@@ -134,9 +134,9 @@ def _named(columns: Mapping[str, str]) -> dict[str, str]:
     return {role: columns.get(role, role) for role in ROLES}
 
 
-def _table(path: Path, named: Mapping[str, str]) -> SourceTable:
+def _table(path: Path, named: Mapping[str, str]) -> Table:
     """Open the file; raise InputError where it is none, or of a format that is not read."""
-    endings = [*READERS, ".txt"]
+    endings = [*ENDINGS, ".txt"]
     ending = path.suffix.lower()
     if path.exists() and not path.is_dir():
         note_file("sentence pairs", regular_file(path, "a file of sentence pairs"))
@@ -151,15 +151,15 @@ def _table(path: Path, named: Mapping[str, str]) -> SourceTable:
         )
     try:
         if ending not in _TABBED:
-            return READERS[ending](path)
+            return read_file(path)
         if holds_no_header(path, named.values()):
             return read_semeval(path, (named["score"], named["sentence1"], named["sentence2"]))
-        return read_tsv(path)
+        return read_file(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _number(table: SourceTable, row: int, name: str, cell: Any) -> float:  # noqa: ANN401  (a cell)
+def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN401  (a cell)
     """Return a score as a number; a string may hold one."""
     try:
         value = float("" if isinstance(cell, bool) else cell)
@@ -176,23 +176,24 @@ def _number(table: SourceTable, row: int, name: str, cell: Any) -> float:  # noq
     return value
 
 
-def _sentences(table: SourceTable, name: str, rows: Sequence[int]) -> list[str]:
+def _sentences(table: Table, name: str, rows: Sequence[int]) -> list[str]:
     """Return the sentences of some rows; raise InputError where one is empty."""
-    texts = texts_in(table, table.require(name, "--columns names another"))
+    texts = list(table.texts(table.require(name, "--columns names another")))
     for row in rows:
         if is_missing(texts[row]):
             raise InputError(f"{table.where(row, name)}: the pair has a score but no sentence here: give it")
     return [texts[row] or "" for row in rows]
 
 
-def _ids(table: SourceTable, name: str, rows: Sequence[int], *, named: bool) -> list[str]:
+def _ids(table: Table, name: str, rows: Sequence[int], *, named: bool) -> list[str]:
     """Return the ids of some rows: the numbers of the rows, from 1, where the file has no ids."""
     if name not in table.names and not named:
         return [str(row + 1) for row in rows]
     table.require(name, "--columns id=NAME")
-    names = names_in(table, name, "id", "give each pair one")
+    names = list(table.scalars(name, "id", "give each pair one"))
     ids = [names[row] for row in rows]
-    check_unique(ids, table.source, ids, np.array(rows, dtype=np.int64), "give each pair its own id")
+    where = np.array(rows, dtype=np.int64)
+    table.check_unique(numbered(ids)[0], table.source, ids, where, "give each pair its own id")
     return ids
 
 
@@ -220,7 +221,7 @@ def holds_no_header(path: Path, names: Iterable[str]) -> bool:
     return not first[0].strip() or _is_number(first[0])
 
 
-def read_semeval(path: Path, names: tuple[str, str, str]) -> SourceTable:
+def read_semeval(path: Path, names: tuple[str, str, str]) -> Table:
     """Return the table of such a file; `names` are those of its three columns.
 
     Raises InputError for a line of more or fewer fields, and for text that is not UTF-8.
@@ -243,7 +244,7 @@ def read_semeval(path: Path, names: tuple[str, str, str]) -> SourceTable:
             )
         rows.append(fields)
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    return SourceTable(str(path), path.parent, names, len(rows), columns.__getitem__, is_text=lambda _: True)
+    return Table.of_columns(str(path), path.parent, columns)
 
 
 def _is_number(text: str) -> bool:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.data.manifest import Manifest, read_reference
-from xlingual.data.reading.select import split_reference
+from xlingual.data.manifest import Manifest, read_reference, split_reference
 from xlingual.embed.encoding import Progress, VectorSource, encode, is_kept
 from xlingual.encoders import Encoder
 from xlingual.encoders.transform import TransformedTexts

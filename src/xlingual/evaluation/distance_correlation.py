@@ -17,10 +17,8 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
-from xlingual.data.manifest import ManifestLike
-from xlingual.data.reading.columns import DataOptions
+from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.data.samples import Sample
-from xlingual.data.taking import takes_data
 from xlingual.embed import ImageIndex
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score

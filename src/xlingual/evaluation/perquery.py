@@ -10,9 +10,8 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import from_numpy, from_strings
-from xlingual.columns import ColumnBase, Lookup
+from xlingual.columns import Lookup, Strings, numbered_ints
 from xlingual.data.manifest import Manifest
-from xlingual.data.reading.strings import numbered_ints, numbered_strings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,9 +126,9 @@ def words_of(words: Sequence[str]) -> Words:
     """
     import pyarrow as pa
 
-    if isinstance(words, ColumnBase):
-        code, distinct = numbered_strings(words)
-        return code, pa.chunked_array(distinct.chunks, pa.large_string()).cast(pa.string()).combine_chunks()
+    if isinstance(words, (Strings, Lookup)):
+        code, distinct = words.numbered()
+        return code, distinct.array.cast(pa.string())
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
     return np.array([number[word] for word in words], dtype=np.int64), from_strings(list(number), pa.string())
 

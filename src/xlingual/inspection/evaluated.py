@@ -8,10 +8,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.forms import ReadOptions
+from xlingual.data.manifest import Manifest, ManifestLike, split_reference
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.reading.columns import ReadOptions
-from xlingual.data.reading.select import split_reference
 from xlingual.errors import InputError, parameter
 from xlingual.permission import Permission, limited
 from xlingual.results import Results

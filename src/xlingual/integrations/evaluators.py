@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from xlingual import encoders
-from xlingual.data.manifest import ManifestLike
+from xlingual.data.manifest import ManifestLike, manifest_of
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import resolve_pairs
-from xlingual.data.taking import manifest_of
 from xlingual.embed import embed_images
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.errors import InputError, did_you_mean

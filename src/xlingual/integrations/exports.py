@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xlingual.data.language_codes import language_code
+from xlingual.data.languages import language_code
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import atomic_file, make_folder
 from xlingual.results import Results, Summary

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.language_codes import language_code
-from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.languages import language_code
+from xlingual.data.manifest import Manifest, ManifestLike, manifest_of
 from xlingual.data.pools.folder import is_pool
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.taking import manifest_of
 from xlingual.errors import InputError
 from xlingual.evaluation.pair_run import make_tasks
 from xlingual.evaluation.run import Options

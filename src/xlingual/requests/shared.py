@@ -117,6 +117,10 @@ class Columns(Record, frozen=True, kw_only=True):
             otherwise="several are refused",
         ),
     ] = None
+    drop_shared_images: Annotated[
+        Positive | None,
+        option("Leave out rows whose image more than N items show, such as no-image.png.", metavar="N"),
+    ] = None
 
 
 class ManifestOptions(Columns, frozen=True, kw_only=True):

@@ -15,9 +15,7 @@ from msgspec.structs import replace
 
 from xlingual import encoders
 from xlingual.comparison.case_study import WORST, Cast, case_study
-from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed

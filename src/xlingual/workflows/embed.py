@@ -12,10 +12,8 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, Vectors
-from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
 from xlingual.embed import (
     embed_pool,
     embed_roles,

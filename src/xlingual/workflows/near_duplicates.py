@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.checks.records import CheckFinding, ImageCheck
+from xlingual.data.check import CheckFinding, shortened
+from xlingual.data.image_check import ImageCheck
 from xlingual.data.manifest import Manifest
 from xlingual.embed import ImageIndex, embed_images
 from xlingual.embed.encoding import Progress
@@ -48,7 +49,7 @@ def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[C
         "too narrow"
     )
     examples = (f"{manifest.ids[a]!r} and {manifest.ids[b]!r}" for a, b in found.examples)
-    return [CheckFinding.of("warning", "near-duplicates", found.n_near, sentence, examples)]
+    return [CheckFinding("warning", "near-duplicates", found.n_near, sentence, shortened(examples))]
 
 
 def readable(manifest: Manifest, check: ImageCheck) -> NDArray[np.bool_]:

@@ -8,9 +8,7 @@ from typing import Unpack
 
 import numpy as np
 
-from xlingual.data.manifest import ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.embed import embed_sides, fit_texts_for
 from xlingual.encoders import EncoderLike, text_encoders
 from xlingual.encoders.spec import parse

@@ -165,7 +165,7 @@ def built_in_pool(out: Path, n: int = 400, languages: Sequence[str] = ("en", "de
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # two describers may say the same
-        return mix_pool(Manifest.from_rows(rows)).write(out / DIVIDED, overwrite=True)
+        return mix_pool(Manifest.of(rows)).write(out / DIVIDED, overwrite=True)
 
 
 def trained_and_tested(

@@ -12,9 +12,7 @@ from msgspec.structs import replace
 
 from xlingual import encoders
 from xlingual.arrays import Ints
-from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder, ImageModelLike

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from xlingual import encoders
-from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed import batch_identity
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike

@@ -11,9 +11,7 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Vectors
-from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed import batch_identity, fit_texts_for
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder, EncoderLike

@@ -29,7 +29,7 @@ class Given:
 
 
 def manifest_of(items: int = ITEMS, *, languages=("en", "de"), word: str = "", cluster=None) -> Manifest:
-    return Manifest.from_rows(
+    return Manifest.of(
         [
             {
                 "id": f"{lang}{i}",

@@ -212,7 +212,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
         for i in range(80)
     ]
     found = backretrieval(
-        Manifest.from_rows(rows),
+        Manifest.of(rows),
         text_encoders=[
             Noisy("plain", 0.9),
             Noisy("base", 0.5),

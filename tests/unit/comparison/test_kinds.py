@@ -25,8 +25,8 @@ def folders(tmp_path_factory):
         specs = [f"{one}={folder}/{one}.{{lang}}.npy?kind={kind}" for one, kind in named]
         given = {"text_encoders": specs, "pairs": "en-de", "measures": ["R@3"], "store": None}
         images = str(folder / "images.npy")
-        backretrieval(Manifest.from_rows(rows), image_encoder=images, **given).write(folder / name)
-        crosslingual_retrieval(Manifest.from_rows(rows), **given).write(folder / f"{name}-xlr")
+        backretrieval(Manifest.of(rows), image_encoder=images, **given).write(folder / name)
+        crosslingual_retrieval(Manifest.of(rows), **given).write(folder / f"{name}-xlr")
     return folder
 
 

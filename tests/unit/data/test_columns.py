@@ -2,7 +2,7 @@ from xlingual.data.manifest import Manifest
 
 
 def languages(row, **options):
-    return Manifest.from_rows([row], **options).languages
+    return Manifest.of([row], **options).languages
 
 
 def test_the_form():
@@ -16,7 +16,7 @@ def test_the_form():
 
 def test_patterns_of_the_wide_form():
     row = {"id": "1", "name_zh-Hant": "a", "name_en_2": "c", "name_en": "b", "name_of_it": "x"}
-    manifest = Manifest.from_rows([row], text_column="name_{lang}")
+    manifest = Manifest.of([row], text_column="name_{lang}")
     assert manifest.languages == ("zh-Hant", "en")
     assert manifest.ids == ["1", "1", "1#2"] and manifest.text == ["a", "b", "c"]
     assert manifest.fields == {"name_of_it": ["x", "x", "x"]}

@@ -24,7 +24,7 @@ def rows(n=20):
 
 
 def test_columns_with_few_values_are_labels_of_every_text():
-    manifest = Manifest.from_rows(rows())
+    manifest = Manifest.of(rows())
     assert set(manifest.labels) == {"kind", "size", "sold", "gap", "split"}
     assert len(manifest.labels["kind"]) == len(manifest) == 39
     assert manifest.labels["size"][:3] == ["0", "1", "1"]  # the first item has one text
@@ -32,13 +32,13 @@ def test_columns_with_few_values_are_labels_of_every_text():
 
 
 def test_labels_follow_chosen_rows():
-    manifest = Manifest.from_rows(rows(), split="test")
+    manifest = Manifest.of(rows(), split="test")
     assert set(manifest.labels["split"]) == {"test"}
     assert len(manifest.labels["kind"]) == len(manifest) == 20
 
 
 def test_columns_that_nearly_name_the_rows_are_no_labels():
-    assert "kind" not in Manifest.from_rows(rows(3)).labels  # two values in three rows
+    assert "kind" not in Manifest.of(rows(3)).labels  # two values in three rows
 
 
 def test_an_arrow_table_and_rows_have_the_same_labels(tmp_path):
@@ -46,4 +46,4 @@ def test_an_arrow_table_and_rows_have_the_same_labels(tmp_path):
     import pyarrow.parquet as pq
 
     pq.write_table(pa.Table.from_pylist(rows()), tmp_path / "m.parquet")
-    assert Manifest.read(tmp_path / "m.parquet").labels == Manifest.from_rows(rows()).labels
+    assert Manifest.read(tmp_path / "m.parquet").labels == Manifest.of(rows()).labels

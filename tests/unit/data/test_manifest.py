@@ -27,7 +27,7 @@ WIDE = [
 
 
 def test_long_form():
-    manifest = Manifest.from_rows(LONG)
+    manifest = Manifest.of(LONG)
     assert manifest.languages == ("en", "de")
     assert manifest.language.tolist() == [0, 1, 1, 0, 0]
     assert manifest.item.tolist() == [0, 1, 0, 2, 3]  # equal images are one item
@@ -39,7 +39,7 @@ def test_long_form():
 
 
 def test_wide_form():
-    manifest = Manifest.from_rows(WIDE)
+    manifest = Manifest.of(WIDE)
     assert manifest.languages == ("en", "de")
     assert manifest.ids == ["x", "x#2", "x", "y", "z", "z#2"]
     assert manifest.text == ["one", "two", "eins", "zwei", "five", "six"]
@@ -56,28 +56,28 @@ def test_explicit_items_and_clusters_of_any_scalar_type():
         {"lang": "de", "text": "c", "item": np.int64(8), "cluster": 1.5},
         {"lang": "de", "text": "d", "item": 8.0, "cluster": 1.5},
     ]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     assert manifest.item_ids == ["7", "8"] and manifest.item.tolist() == [0, 0, 1, 1]
     assert manifest.cluster.tolist() == [0, 1, 0, 0]
     assert manifest.ids == ["1", "2", "3", "4"]
-    other = Manifest.from_rows(rows, item_column="cluster")
+    other = Manifest.of(rows, item_column="cluster")
     assert other.item.tolist() == [0, 1, 0, 0]
 
 
 def test_same_id_in_two_languages_is_two_items_by_default():
     rows = [{"id": "a", "lang": lang, "text": lang} for lang in ("en", "de")]
-    assert Manifest.from_rows(rows).item_ids == ["en:a", "de:a"]
-    assert Manifest.from_rows(rows, item_column="id").item_ids == ["a"]
+    assert Manifest.of(rows).item_ids == ["en:a", "de:a"]
+    assert Manifest.of(rows, item_column="id").item_ids == ["a"]
 
 
 def test_fields_of_the_wide_form_follow_the_language():
     rows = [{"text_en": "a", "text_de": "b", "title_en": "A", "title_de": "B", "group": "g", "note_en": "n"}]
-    fields = Manifest.from_rows(rows).fields
+    fields = Manifest.of(rows).fields
     assert fields == {"title": ["A", "B"], "group": ["g", "g"], "note_en": ["n", "n"]}
 
 
 def test_texts_and_images_of_rows():
-    manifest = Manifest.from_rows(LONG)
+    manifest = Manifest.of(LONG)
     rows = manifest.rows_of("de")
     assert rows.tolist() == [1, 2]
     texts = manifest.texts(rows)
@@ -90,7 +90,7 @@ def test_texts_and_images_of_rows():
 
 
 def test_numberings():
-    of_language, items, rows = Manifest.from_rows(LONG).texts(np.array([4, 2])).numberings
+    of_language, items, rows = Manifest.of(LONG).texts(np.array([4, 2])).numberings
     assert items.unit == "items" and items.index.tolist() == [3, 0]
     assert items.sizes == {None: 4, "en": 4, "de": 4}
     assert of_language.unit == "texts of the language" and of_language.index.tolist() == [2, 1]
@@ -101,8 +101,8 @@ def test_numberings():
 @pytest.mark.parametrize("table", [LONG, WIDE], ids=["long", "wide"])
 @pytest.mark.parametrize("options", [{"split": "test"}, {"rows": "1:"}, {"rows": "1:9", "split": "test"}])
 def test_choosing_rows_equals_a_manifest_of_those_rows(table, options):
-    chosen = Manifest.from_rows(table, id_column="id", **options)
-    alone = Manifest.from_rows(table[1:], id_column="id")
+    chosen = Manifest.of(table, id_column="id", **options)
+    alone = Manifest.of(table[1:], id_column="id")
     assert chosen.digest == alone.digest
     for name in ("ids", "languages", "text", "image_source", "fields", "split"):
         assert getattr(chosen, name) == getattr(alone, name)
@@ -113,12 +113,12 @@ def test_choosing_rows_equals_a_manifest_of_those_rows(table, options):
 
 
 def test_items_keep_their_names_when_rows_are_chosen():
-    assert Manifest.from_rows(LONG, rows="1:").item_ids == ["b", "a", "d", "e"]
-    assert Manifest.from_rows(WIDE, rows="1:").item_ids == ["y", "z", "w"]
+    assert Manifest.of(LONG, rows="1:").item_ids == ["b", "a", "d", "e"]
+    assert Manifest.of(WIDE, rows="1:").item_ids == ["y", "z", "w"]
 
 
 def test_chosen_rows_keep_the_numberings_of_the_whole():
-    numberings = Manifest.from_rows(LONG, rows="2:4").numberings
+    numberings = Manifest.of(LONG, rows="2:4").numberings
     assert [n.index.tolist() for n in numberings[3:]] == [[1, 1], [0, 2], [2, 3]]
     assert numberings[4].sizes == {None: 4, "en": 4, "de": 4}
 
@@ -135,7 +135,7 @@ def test_chosen_rows_keep_the_numberings_of_the_whole():
 )
 def test_choosing_badly(options, words):
     with pytest.raises(InputError, match=words):
-        Manifest.from_rows(LONG, **options)
+        Manifest.of(LONG, **options)
 
 
 def test_references(tmp_path, table_file):
@@ -162,10 +162,10 @@ def test_references(tmp_path, table_file):
     [(0, "text", "boot"), (1, "id", "bb"), (2, "lang", "nl"), (2, "image", "3.png"), (3, "item", "a")],
 )
 def test_digest_changes_with_the_data(row, key, value):
-    before = Manifest.from_rows(LONG, folder=".")
+    before = Manifest.of(LONG, folder=".")
     changed = [dict(r, item=f"i{n}") if key == "item" else dict(r) for n, r in enumerate(LONG)]
     changed[row][key] = value
-    assert Manifest.from_rows(changed).digest != before.digest
+    assert Manifest.of(changed).digest != before.digest
 
 
 def test_digest_does_not_change_with_what_is_not_data(tmp_path, table_file):

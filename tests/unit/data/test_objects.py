@@ -92,12 +92,12 @@ def test_data_are_taken_as_they_are(given):
     data = ROWS if given == "stream of records" else AS_THEY_ARE[given]
     data = TABLE.to_reader() if given == "a reader of Arrow" else data
     found = Manifest.of(data)
-    assert found.digest == Manifest.from_rows(ROWS).digest
+    assert found.digest == Manifest.of(ROWS).digest
     assert found.text == [row["text"] for row in ROWS]
 
 
 def test_a_stream_is_read_once():
-    assert Manifest.of(row for row in ROWS).digest == Manifest.from_rows(ROWS).digest
+    assert Manifest.of(row for row in ROWS).digest == Manifest.of(ROWS).digest
 
 
 def test_rows_of_a_dataset_that_were_chosen():
@@ -123,7 +123,7 @@ def test_a_path_and_a_part_of_it(tmp_path):
 
 
 def test_a_manifest_stays_one_and_takes_no_options():
-    manifest = Manifest.from_rows(ROWS)
+    manifest = Manifest.of(ROWS)
     assert Manifest.of(manifest) is manifest
     assert "has been read already" in refused(lambda: Manifest.of(manifest, image_column="photo"))
 
@@ -204,30 +204,6 @@ def test_relative_paths_are_of_the_folder_or_of_the_current_one(tmp_path, monkey
     monkeypatch.chdir(tmp_path / "photos")
     says = refused(lambda: Manifest.of(frame).images(np.array([0])).images)
     assert f"looked in {tmp_path / 'photos'}" in says
-
-
-WIDE = {"text_en": ["a", "b"], "text_de": ["c", None]}
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [
-        [{"en": "a", "de": "c"}, {"en": "b", "de": None}],
-        [{"language": ["de", "en"], "translation": ["c", "a"]}, {"language": ["en"], "translation": ["b"]}],
-        [{"en": ["a"], "de": ["c"]}, {"en": ["b"], "de": []}],
-    ],
-)
-@pytest.mark.parametrize("name", ["translation", "caption"])
-def test_a_column_of_translations_is_the_wide_form(cells, name):
-    options = {} if name == "translation" else {"text_column": name}
-    expected = {
-        (row, tag, text) for tag in ("en", "de") for row, text in enumerate(WIDE[f"text_{tag}"]) if text
-    }
-    for data in ([{name: cell} for cell in cells], pa.table({name: cells}), pd.DataFrame({name: cells})):
-        found = Manifest.of(data, **options)
-        tags = [found.languages[code] for code in found.language]
-        assert set(zip(found.item.tolist(), tags, list(found.text), strict=True)) == expected
-        assert found.wide
 
 
 def test_the_mean_of_several_images_is_that_of_their_unit_vectors():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from xlingual.data.checks.check import check
+from xlingual.data.check import check
 from xlingual.data.manifest import Manifest, read_reference
 from xlingual.images import open_image
 

@@ -12,7 +12,7 @@ def lopsided():
     """Return 100 items in both languages, and 1000 more in English only."""
     rows = [{"id": f"b{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(100)]
     rows += [{"id": f"e{i}", "text_en": f"only {i}", "text_de": None} for i in range(1000)]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 @pytest.mark.parametrize("size", [1, 50, 80, 100])
@@ -32,7 +32,7 @@ def test_without_a_size_shared_items_are_halved():
 
 def several():
     """Return 30 items with one to three English and one or two German texts each."""
-    return Manifest.from_rows(
+    return Manifest.of(
         [
             {"id": f"{tag}{i}.{c}", "lang": tag, "text": f"{tag} {i} {c}", "item": i}
             for i in range(30)
@@ -105,7 +105,7 @@ def test_or_fewer_finds_the_largest_size_that_could_be_asked_for():
         rows += [{"id": f"d{i}", "text_en": None, "text_de": f"d {i}"} for i in range(two)]
         if both + one == 0 or both + two == 0 or (both == 1 and one == two == 0):
             continue
-        manifest = Manifest.from_rows(rows)
+        manifest = Manifest.of(rows)
         (found,) = Sampler(manifest, size=99, or_fewer=True).non_matching("en", "de")
         size = len(found.source)
         (again,) = Sampler(manifest, size=size).non_matching("en", "de")

@@ -8,7 +8,7 @@ from xlingual.errors import InputError
 
 def sources(folder, *cells):
     rows = [{"id": i, "lang": "en", "text": "a", "image": cell} for i, cell in enumerate(cells)]
-    return Manifest.from_rows(rows, folder=folder, image_column="image")
+    return Manifest.of(rows, folder=folder, image_column="image")
 
 
 def test_kinds_of_cells(tmp_path):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from xlingual.data.tags import tag_of
+from xlingual.data.languages import tag_of
 from xlingual.languages import names
 
 

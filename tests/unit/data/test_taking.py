@@ -3,9 +3,7 @@
 from typing import Unpack
 
 from xlingual import Manifest
-from xlingual.data.manifest import ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.workflows.mlmme_study_data import StudyParts
 
 ROWS = [{"language": "en", "text": "a", "split": "train"}, {"language": "de", "text": "b", "split": "test"}]
@@ -32,13 +30,13 @@ def test_data_become_manifests_and_the_columns_are_used_up():
 def test_further_arguments_are_taken_in_the_same_way():
     _, _, validation, _ = trained(ROWS, "m", validation=ROWS, lang_column="language")
     assert isinstance(validation, Manifest) and len(validation) == 2
-    ready = Manifest.from_rows(ROWS, lang_column="language")
+    ready = Manifest.of(ROWS, lang_column="language")
     assert trained(ROWS, out="m", validation=ready, lang_column="language")[2] is ready
     assert trained(manifest=ready, out="m", validation=0.2)[0] is ready
 
 
 def test_parts_of_a_study_are_data_too():
     rows = [{"lang": "en", "text": "a"}, {"lang": "de", "text": "b"}]
-    parts = StudyParts(rows, Manifest.from_rows(rows), None, ("en", "de"))
+    parts = StudyParts(rows, Manifest.of(rows), None, ("en", "de"))
     assert isinstance(parts.train, Manifest) and parts.train.digest == parts.validation.digest
     assert parts.test is None

@@ -55,9 +55,7 @@ def test_what_stands_on_it_has_other_vectors():
 def test_results_have_it_and_sparse_rows_are_ranked_by_the_product():
     rng = np.random.default_rng(3)
     table = {f"{tag}{i}": rng.normal(size=4) * (1 + i) for tag in ("en", "de") for i in range(12)}
-    manifest = Manifest.from_rows(
-        [{"id": name, "lang": name[:2], "text": name, "item": name[2:]} for name in table]
-    )
+    manifest = Manifest.of([{"id": name, "lang": name[:2], "text": name, "item": name[2:]} for name in table])
 
     class Own:
         identity, compares_by = "own", "dot"

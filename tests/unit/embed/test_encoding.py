@@ -53,7 +53,7 @@ def manifest_of(*languages, words=WORDS):
         for tag in languages
         for i, word in enumerate(words)
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def embedded(manifest, encoder, store=None, **more):
@@ -116,7 +116,7 @@ def test_what_counts_is_what_the_encoder_says(store, content, count):
         {"id": f"{tag}{i}", "lang": tag, "text": word} for tag in ("en", "de") for i, word in enumerate(WORDS)
     ]
     encoder = Counting(content=content)
-    embedded(Manifest.from_rows(rows), encoder, store)
+    embedded(Manifest.of(rows), encoder, store)
     assert len(encoder.texts) == count
 
 
@@ -357,13 +357,13 @@ def test_images_are_known_by_their_bytes(store, tmp_path):
     for number, name in enumerate("abcd"):
         (tmp_path / f"{name}.png").write_bytes(b"xyz"[number % 3 :])
     rows = [{"id": name, "lang": "en", "text": name, "image": f"{name}.png"} for name in "abcd"]
-    manifest = Manifest.from_rows(rows, folder=tmp_path)
+    manifest = Manifest.of(rows, folder=tmp_path)
     encoder = Bytes()
     images = embed_images(manifest, "x", adopt(encoder), np.arange(4), store=store)
     assert encoder.asked == 3  # a and d show the same
     assert len(images) == 3 and images.code[0] == images.code[3]
     rows = [{"id": "e", "lang": "en", "text": "e", "image": b"yz"}]
-    embed_images(Manifest.from_rows(rows), "x", adopt(encoder), np.arange(1), store=store)
+    embed_images(Manifest.of(rows), "x", adopt(encoder), np.arange(1), store=store)
     assert encoder.asked == 3
     (tmp_path / "b.png").write_bytes(b"new")
     embed_images(manifest, "x", adopt(encoder), np.arange(4), store=store)
@@ -405,7 +405,7 @@ def test_content_of_unknown_names_is_refused(store, content):
 
 def test_content_of_images_is_their_bytes(store, tmp_path):
     (tmp_path / "a.png").write_bytes(b"xyz")
-    manifest = Manifest.from_rows([{"id": "a", "lang": "en", "text": "a", "image": "a.png"}], folder=tmp_path)
+    manifest = Manifest.of([{"id": "a", "lang": "en", "text": "a", "image": "a.png"}], folder=tmp_path)
     encoder = Bytes()
     encoder.content = ("text",)
     with pytest.raises(InputError, match="among 'bytes'"):
@@ -419,7 +419,7 @@ def test_broken_pictures_are_counted_over_all_pieces(store, function):
     rows = [{"id": f"r{i}", "lang": "en", "text": "a", "image": raw} for i, raw in enumerate(images)]
     _, encoder = image_encoder("pixels")
     with pytest.raises(InputError, match=r"'r3'.* \(3 of 70 images are missing or broken; ") as caught:
-        function(Manifest.from_rows(rows), "p", encoder, np.arange(70), store=store)
+        function(Manifest.of(rows), "p", encoder, np.arange(70), store=store)
     assert ("skip_broken=True" in str(caught.value)) == (function is embed_images)
 
 

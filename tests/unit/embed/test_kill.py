@@ -47,7 +47,7 @@ def hash_of(text):
 @lru_cache
 def manifest_of(n):
     rows = [{"id": str(i), "lang": "en", "text": text} for i, text in enumerate(TEXTS[:n])]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def embed(root, log, n=N, pause=0.0):

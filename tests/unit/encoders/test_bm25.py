@@ -198,7 +198,7 @@ def manifest():
         english, german = ([*rng.choice(WORDS, rng.integers(2, 7))] for _ in range(2))
         rows.append({"id": f"p{i}", "text_en": f"{' '.join(english)} n{i % 17}"})
         rows[-1]["text_de"] = f"{' '.join(german)} n{i % 17}"
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def test_cross_lingual_retrieval_ranks_by_the_formula_and_counts_ties(manifest):
@@ -221,7 +221,7 @@ def test_the_numbers_of_a_pair_do_not_depend_on_other_pairs(manifest):
         {"id": i, "text_en": manifest.text[2 * n], "text_de": manifest.text[2 * n + 1], "text_fr": f"a n{n}"}
         for n, i in enumerate(f"p{n}" for n in range(40))
     ]
-    three = Manifest.from_rows(rows)
+    three = Manifest.of(rows)
     alone, among = (
         {
             (e.source, e.target): e.value
@@ -273,7 +273,7 @@ def test_what_is_query_and_candidate_is_translated_once(tmp_path, monkeypatch):
     monkeypatch.setattr(DictionaryTranslator, "translate", counted)
     rows = [{"id": f"p{i}", "text_en": f"red {i}", "text_de": f"rot {i}"} for i in range(20)]
     found = crosslingual_retrieval(
-        Manifest.from_rows(rows), {"b": f"translate:{tmp_path}/d.tsv::bm25:"}, measures="R@1", store=None
+        Manifest.of(rows), {"b": f"translate:{tmp_path}/d.tsv::bm25:"}, measures="R@1", store=None
     )
     assert [entry.value for entry in found.entries] == [1, 1]  # en-de and de-en
     assert sorted(seen) == sorted(row["text_de"] for row in rows)

@@ -21,7 +21,7 @@ def texts(start=0, stop=30):
         for i in range(start, stop)
         for tag in TAGS
     ]
-    found = Manifest.from_rows(rows)
+    found = Manifest.of(rows)
     return found.texts(np.arange(len(found)))
 
 

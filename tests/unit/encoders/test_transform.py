@@ -20,7 +20,7 @@ def manifest(start=0, stop=40):
         for i in range(start, stop)
         for tag in TAGS
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def texts(rows=None):

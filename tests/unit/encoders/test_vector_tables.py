@@ -16,7 +16,7 @@ from xlingual.errors import InputError
 
 N, DIM = 6, 3
 VECTORS = np.random.default_rng(0).normal(size=(N, DIM)).astype(np.float32)
-TEXTS = Manifest.from_rows(
+TEXTS = Manifest.of(
     [
         {"id": f"t{i}", "lang": tag, "text": f"{tag} {i}", "item": f"p{i // 2}"}
         for i, tag in enumerate(["en", "de"] * 3)
@@ -178,11 +178,11 @@ def test_images_are_matched_by_items(tmp_path):
     ]
     path = shuffled(tmp_path / "v.parquet", "p{}")
     _, encoder = image_encoder(f"vectors:{path}?id=id")
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     np.testing.assert_array_equal(encoder.encode(manifest.images(np.arange(N))), VECTORS)
 
 
-WIDE = Manifest.from_rows(  # as of a table with a column for each language: ids of texts are those of items
+WIDE = Manifest.of(  # as of a table with a column for each language: ids of texts are those of items
     [
         {"id": f"p{i}", "lang": tag, "text": f"{tag} {i}", "item": f"p{i}"}
         for i in range(3)

@@ -89,7 +89,7 @@ def test_a_file_of_one_language_is_in_the_order_of_its_texts(tmp_path):
         for tag, order in (("en", [0, 1, 2]), ("de", [2, 0, 1]))
         for i in order
     ]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     for tag, order in (("en", [0, 1, 2]), ("de", [2, 0, 1])):
         np.save(tmp_path / f"v.{tag}.npy", np.eye(3, dtype=np.float32)[order])
     encoder = VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["en", "de"])

@@ -134,7 +134,7 @@ def cases(draw, kinds=("integers", "few", "zeros", "plain", "constant")):
     album = [bytes([1, j]) for j in range(n)]
     choice = rng.integers(0, 9, n) if shown == "shared" else np.arange(n)
     given = {} if shown == "none" else {i: {"image": album[choice[i]]} for i in range(n)}
-    manifest = Manifest.from_rows(form(rng, n, languages, captions, lambda i: given.get(i, {})))
+    manifest = Manifest.of(form(rng, n, languages, captions, lambda i: given.get(i, {})))
     texts = {kind: vectors(kind, rng, len(manifest)) for kind in kinds}
     of_items = vectors(draw(st.sampled_from(["plain", "integers", "few", "zeros", "constant"])), rng, n)
     return Case(manifest, texts, of_items[manifest.item])

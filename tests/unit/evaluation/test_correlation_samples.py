@@ -29,7 +29,7 @@ def case():
     rows += [{"id": f"d{i}", "lang": "de", "text": "d", "item": f"d{i}"} for i in range(12)]
     images = rng.standard_normal((26, 3)).astype(np.float32)
     near, far = (images + noise * rng.standard_normal((26, 3)) for noise in (0.8, 2.0))
-    return shared.Case(Manifest.from_rows(rows), {"a": near, "b": far}, images)
+    return shared.Case(Manifest.of(rows), {"a": near, "b": far}, images)
 
 
 def run(case, **options):

@@ -39,7 +39,7 @@ def evaluated(population):
         for i in range(ITEMS)
     ]
     return backretrieval(
-        Manifest.from_rows(rows),
+        Manifest.of(rows),
         text_encoders={"good": Numbered("good", good), "worse": Numbered("worse", worse)},
         image_encoder=Numbered("images", images),
         seeds=SEEDS,

@@ -52,7 +52,7 @@ def manifest(tmp_path):
         for i in range(N)
         for tag in ("en", "de")
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def vectors_of(encoder, manifest, tag):

@@ -37,7 +37,7 @@ def rows_of_queries(results):
 
 @pytest.fixture(scope="module")
 def manifest():
-    return Manifest.from_rows([{"id": f"r{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(N)])
+    return Manifest.of([{"id": f"r{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(N)])
 
 
 class Table:
@@ -95,7 +95,7 @@ def test_backretrieval_finds_the_text_of_the_greatest_product(manifest):
         for tag in ("en", "de")
         for i in range(N)
     ]
-    encoder, apart = Table("dot", "random"), Manifest.from_rows(rows)
+    encoder, apart = Table("dot", "random"), Manifest.of(rows)
     results = backretrieval(
         apart, text_encoders=encoder, image_encoder=Images(), pairs="en-de", store=None, measures="R@3"
     )
@@ -261,7 +261,7 @@ def test_vectors_that_cannot_be_used(manifest, answer, words):
     if "above" in words or "at most" in words:
         rows = [{"id": f"r{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(N // 2)]
         with pytest.raises(InputError, match=words):
-            crosslingual_retrieval(Manifest.from_rows(rows), text_encoders=Bad(), store=None)
+            crosslingual_retrieval(Manifest.of(rows), text_encoders=Bad(), store=None)
         return
     with pytest.raises(InputError, match=words):
-        embed_texts(Manifest.from_rows(rows), "x", adopt(Bad()), np.arange(N), any_form=True, store=None)
+        embed_texts(Manifest.of(rows), "x", adopt(Bad()), np.arange(N), any_form=True, store=None)

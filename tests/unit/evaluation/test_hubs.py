@@ -99,7 +99,7 @@ def manifest_of(n, cluster=None, images=None):
     rows = [{"id": f"r{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(n)]
     for i, row in enumerate(rows):
         row |= {} if cluster is None else {"cluster": str(cluster[i])}
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 @settings(max_examples=25, deadline=None)
@@ -158,7 +158,7 @@ def test_image_sentence_ranking_both_ways(tmp_path_factory, n, seed):
     path = tmp_path_factory.mktemp("images") / "images.npy"
     np.save(path, images)
     found = image_sentence(
-        Manifest.from_rows([{"id": f"r{i}", "lang": "en", "text": f"en {i}"} for i in range(n)]),
+        Manifest.of([{"id": f"r{i}", "lang": "en", "text": f"en {i}"} for i in range(n)]),
         Given(en=texts),
         image_encoders=str(path),
         store=None,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from xlingual.data.checks.check import check_images
+from xlingual.data.image_check import check_images
 from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_images
 from xlingual.encoders.pixels import PixelsEncoder
@@ -70,7 +70,7 @@ def shop():
 
 
 def run(task, rows, vectors, cluster_column=None, **options):
-    manifest = Manifest.from_rows(rows, cluster_column=cluster_column)
+    manifest = Manifest.of(rows, cluster_column=cluster_column)
     if task is not crosslingual_retrieval:
         options["image_encoder"] = Images(vectors, "images")
     if task in (backretrieval, crosslingual_retrieval):
@@ -158,7 +158,7 @@ def test_the_order_of_rows_does_not_matter(shop):
     rows = shop[0]
 
     def clusters(order):
-        manifest = Manifest.from_rows([rows[i] for i in order])
+        manifest = Manifest.of([rows[i] for i in order])
         units = room.TextUnits.of(manifest)
         found = room.near_duplicates(units, np.arange(len(manifest)), np.arange(2), join=True)
         names = [manifest.ids[row] for row in range(len(manifest))]
@@ -170,7 +170,7 @@ def test_the_order_of_rows_does_not_matter(shop):
 
 def test_a_sample_tells_about_how_many_there_are(shop, monkeypatch):
     rows, _ = shop
-    units = room.TextUnits.of(Manifest.from_rows(rows))
+    units = room.TextUnits.of(Manifest.of(rows))
     monkeypatch.setattr(room, "_LOOKED", 10)
     monkeypatch.setattr(room, "_AMONG", 30)
     found = room.near_duplicates(units, np.arange(len(units.text)), np.arange(2), join=False)
@@ -187,7 +187,7 @@ def test_a_check_looks_at_no_image_that_is_not_compared(monkeypatch):
         {"text_en": words(rng, 5), "text_de": words(rng, 5), "image": png(colour ^ (i % 3))}
         for i, colour in enumerate(colours)
     ]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     monkeypatch.setattr(room, "_LOOKED", 10)
     monkeypatch.setattr(room, "_AMONG", 30)
     monkeypatch.setattr(workflow, "MOST", 59)
@@ -223,7 +223,7 @@ def test_near_images_are_relative_to_the_background_and_rarer_than_chance():
 def test_an_item_without_any_text_leaves_a_gap_that_does_no_harm():
     rows = [{"id": f"i{i}", "text_en": f"e {i}", "text_de": f"d {i}"} for i in range(4)]
     rows[1] |= {"text_en": "", "text_de": ""}
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     unit = room.declared_units(manifest)
     assert len(set(unit)) == len(set(manifest.item)) == 3
     assert all(

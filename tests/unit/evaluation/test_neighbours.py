@@ -34,7 +34,7 @@ def number(own):
 
 
 def data(n):
-    return Manifest.from_rows([{"id": f"r{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(n)])
+    return Manifest.of([{"id": f"r{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(n)])
 
 
 def vectors(rng, n):

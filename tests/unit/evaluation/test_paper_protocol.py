@@ -69,7 +69,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def manifest(rows):
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def stream(seed, name):

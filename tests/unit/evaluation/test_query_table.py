@@ -22,9 +22,7 @@ COLUMNS = {
 def case():
     """A case whose texts of both languages have the same ids, as in the wide form."""
     rng = np.random.default_rng(1)
-    manifest = Manifest.from_rows(
-        [{"id": f"i{i}", "text_en": f"e{i}", "text_de": f"d{i}"} for i in range(24)]
-    )
+    manifest = Manifest.of([{"id": f"i{i}", "text_en": f"e{i}", "text_de": f"d{i}"} for i in range(24)])
     texts = {"plain": rng.standard_normal((48, 5)).astype(np.float32)}
     return shared.Case(manifest, texts, rng.standard_normal((24, 5)).astype(np.float32)[manifest.item])
 

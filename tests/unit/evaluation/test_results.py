@@ -26,7 +26,7 @@ KEYS = {
 @pytest.fixture(scope="module")
 def results():
     rng = np.random.default_rng(2)
-    manifest = Manifest.from_rows([{"id": f"{i}", "text_en": f"e{i}", "text_de": f"d{i}"} for i in range(24)])
+    manifest = Manifest.of([{"id": f"{i}", "text_en": f"e{i}", "text_de": f"d{i}"} for i in range(24)])
     texts = {name: rng.standard_normal((48, 4)).astype(np.float32) for name in ("a", "b")}
     case = shared.Case(manifest, texts, rng.standard_normal((24, 4)).astype(np.float32)[manifest.item])
     encoders = case.encoders()

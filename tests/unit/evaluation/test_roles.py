@@ -62,7 +62,7 @@ def manifest():
         for i in range(N)
         for tag in ("en", "de")
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 TASKS = {

@@ -21,7 +21,7 @@ N = 30
 @pytest.fixture(scope="module")
 def manifest():
     """Items with texts in two languages and an image each."""
-    return Manifest.from_rows(
+    return Manifest.of(
         [{"id": f"p{i}", "text_en": f"word {i}", "text_de": f"wort {i}", "image": png(i)} for i in range(N)]
     )
 
@@ -280,7 +280,7 @@ def test_some_unknown_names_are_left_out_and_said(manifest, vectors):
 @pytest.mark.filterwarnings("ignore:.*have no results:xlingual.errors.DataWarning")
 def test_names_that_lost_their_zeros_are_recognised():
     ids = [f"{place:03d}" for place in range(12)]
-    manifest = Manifest.from_rows([{"id": own, "text_en": f"a {own}", "text_de": f"b {own}"} for own in ids])
+    manifest = Manifest.of([{"id": own, "text_en": f"a {own}", "text_de": f"b {own}"} for own in ids])
     lists = {f"en:{own}": {f"de:{own}": 1.0} for own in ids}
     bare = {query.replace(":0", ":").replace(":0", ":"): own for query, own in lists.items()}
     with pytest.raises(

@@ -52,7 +52,7 @@ def signature(n=24, **changes):
     image = options.pop("image", "images-1")
     text = options.pop("encoder", "texts-1")
     results = backretrieval(
-        Manifest.from_rows(rows),
+        Manifest.of(rows),
         text_encoders={"e": Numbered(text, 1)},
         image_encoder=Numbered(image, 2),
         **options,

@@ -34,7 +34,7 @@ def csls(rows: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="module")
 def manifest(rows: list[dict[str, str]]) -> Manifest:
-    return Manifest.from_rows(rows[:N])
+    return Manifest.of(rows[:N])
 
 
 class Hubby:

@@ -25,7 +25,7 @@ def png(seed):
 
 
 def manifest(broken=BROKEN, rows=range(N)):
-    return Manifest.from_rows(
+    return Manifest.of(
         [
             {"id": f"r{i}", "text_en": f"e{i}", "text_de": f"d{i}", "image": broken.get(i, png(i))}
             for i in rows
@@ -99,9 +99,9 @@ def test_the_other_tasks_take_it_too():
 
 def test_texts_of_pairs_that_are_left_out_take_no_part():
     rows = [{"text_en": f"e{i}", "text_de": f"d{i}", "image": png(i)} for i in range(N)]
-    whole = Manifest.from_rows(rows)
+    whole = Manifest.of(rows)
     assert backretrieval(whole, **OPTIONS, measures=["R@3"]).dropped == {}
-    lone = Manifest.from_rows([*rows, {"text_fr": "f", "image": png(N)}])
+    lone = Manifest.of([*rows, {"text_fr": "f", "image": png(N)}])
     with pytest.warns(DataWarning, match="language pairs are left out"):
         found = crosslingual_retrieval(lone, text_encoders="random", measures=["R@1"])
     assert found.dropped == {"texts": 1, "of": 2 * N + 1}

@@ -11,7 +11,7 @@ from xlingual.streams import stream
 
 @pytest.fixture
 def manifest():
-    return Manifest.from_rows([{"id": str(i), "text_en": f"a{i}", "text_de": f"b{i}"} for i in range(12)])
+    return Manifest.of([{"id": str(i), "text_en": f"a{i}", "text_de": f"b{i}"} for i in range(12)])
 
 
 def write(folder, **arrays):

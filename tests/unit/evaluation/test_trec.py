@@ -28,7 +28,7 @@ def png(shade):
 
 
 def manifest_of(n=N, texts=1):
-    return Manifest.from_rows(
+    return Manifest.of(
         [
             {"id": f"i {i}.{c}", "lang": tag, "text": f"{tag} {i} {c}", "item": i, "image": png(i)}
             for i in range(n)

@@ -25,7 +25,7 @@ def case():
     """Sixty items in twelve clusters; targets repeat vectors, so that some queries tie and hubs arise."""
     rng = np.random.default_rng(8)
     rows = [{"id": f"i{i}", "text_en": "e", "text_de": "d", "cluster": f"c{i % 12}"} for i in range(60)]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     plain, other = rng.standard_normal((2, 120, 4)).astype(np.float32)
     german = np.flatnonzero(manifest.language == 1)
     plain[german[:20]] *= 2

@@ -33,7 +33,7 @@ class Model:
 
 @pytest.fixture
 def manifest():
-    return Manifest.from_rows(
+    return Manifest.of(
         [
             {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "item": i}
             for i in range(N)

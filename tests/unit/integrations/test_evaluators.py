@@ -104,7 +104,7 @@ def several():
         for tag, texts in (("en", 1), ("de", 2))
         for n in range(texts)
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def test_values_and_intervals_are_those_of_the_functions(ours, manifest):

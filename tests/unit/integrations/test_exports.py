@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest, backretrieval, image_sentence, multilingual_pool, write_scenes
-from xlingual.data.language_codes import language_code
+from xlingual.data.languages import language_code
 from xlingual.data.pools.mix import mix_pool
 from xlingual.errors import InputError
 from xlingual.integrations.exports import (

@@ -35,7 +35,7 @@ def manifest():
         for tag, texts in (("en", 1), ("de", 1 + item % 3), ("fr", item % 2))
         for n in range(texts)
     ]
-    return Manifest.from_rows(rows[::-1])
+    return Manifest.of(rows[::-1])
 
 
 def loaded(task):

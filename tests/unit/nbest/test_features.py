@@ -89,7 +89,7 @@ def add(nbest: Path, *encoders: Any, **more: Any) -> tuple[Added, Any]:
 
 def images(count: int = 2) -> Manifest:
     rows = [{"id": f"p{i}", "text_en": f"image {i}", "text_de": f"bild {i}"} for i in range(count)]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def test_cosines_of_source_and_hypothesis(nbest: Path) -> None:
@@ -135,7 +135,7 @@ def test_sentences_are_rows_of_the_manifest_or_items() -> None:
     wide = images(3)
     rows = rows_of_sentences(wide, 3)
     assert wide.table_row[rows].tolist() == [0, 1, 2]
-    long = Manifest.from_rows(
+    long = Manifest.of(
         [
             {"id": f"{lang}{i}", "lang": lang, "text": f"{lang} {i}", "item": i}
             for i in range(3)

@@ -18,7 +18,7 @@ N = 40
 
 @pytest.fixture(scope="module")
 def manifest():
-    return Manifest.from_rows([{"id": f"p{i}", "text_en": f"a {i}", "text_de": f"b {i}"} for i in range(N)])
+    return Manifest.of([{"id": f"p{i}", "text_en": f"a {i}", "text_de": f"b {i}"} for i in range(N)])
 
 
 def xlr(manifest, **more):

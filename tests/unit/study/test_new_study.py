@@ -67,7 +67,7 @@ def number_of(text: str) -> int:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("new") / "study"
     layout = Layout(queries=10, by="kind", repeats=0.2, controls=1.0, seed=3)
-    new_study(Manifest.from_rows(rows()), folder, **GIVEN, layout=layout, image_encoder="pixels")
+    new_study(Manifest.of(rows()), folder, **GIVEN, layout=layout, image_encoder="pixels")
     return folder
 
 
@@ -87,7 +87,7 @@ def test_what_is_written(made: Path) -> None:
 def test_each_system_suggests_its_nearest_texts(made: Path) -> None:
     study = read_study(made)
     key = read_key(made, study)
-    manifest = Manifest.from_rows(rows())
+    manifest = Manifest.of(rows())
     pool = manifest.rows_of("ru")
     asked = np.array([manifest.ids.index(f"en{number_of(q.shown.text)}") for q in study.queries])
     used = np.union1d(asked, pool)
@@ -127,7 +127,7 @@ def test_controls_are_of_other_strata_or_the_querys_own(made: Path) -> None:
 def test_controls_where_all_queries_are_of_one_stratum(tmp_path: Path) -> None:
     layout = Layout(queries=4, by="kind", controls=1.0)
     study = new_study(
-        Manifest.from_rows([row | {"kind": "one"} for row in rows()]), tmp_path / "s", **GIVEN, layout=layout
+        Manifest.of([row | {"kind": "one"} for row in rows()]), tmp_path / "s", **GIVEN, layout=layout
     )
     assert list(read_key(tmp_path / "s", study).controls.values()).count(4) == 4
 
@@ -144,7 +144,7 @@ def test_backretrieval_of_the_queries_is_in_the_key(made: Path) -> None:
 def test_backretrieval_of_all_items_is_that_of_the_evaluation(tmp_path: Path) -> None:
     """With items of one language each, all are sources or targets: the same sample as any evaluation's."""
     one_language = [row for row in rows() if (row["lang"] == "en") == (row["item"] < 20)]
-    manifest = Manifest.from_rows(one_language)
+    manifest = Manifest.of(one_language)
     study = new_study(manifest, tmp_path / "s", **GIVEN, layout=Layout(queries=20), image_encoder="pixels")
     given = {"image_encoder": "pixels", "store": None, "examples": False}
     results = backretrieval(manifest, text_encoders=SYSTEMS, pairs="en-ru", **given)
@@ -163,7 +163,7 @@ def test_backretrieval_of_all_items_is_that_of_the_evaluation(tmp_path: Path) ->
 
 
 def test_the_same_seed_gives_the_same_texts_and_orders(tmp_path: Path) -> None:
-    manifest = Manifest.from_rows(rows())
+    manifest = Manifest.of(rows())
     studies = [
         new_study(manifest, tmp_path / name, **GIVEN, layout=Layout(queries=4, seed=seed))
         for name, seed in (("a", 1), ("b", 1), ("c", 2))
@@ -173,7 +173,7 @@ def test_the_same_seed_gives_the_same_texts_and_orders(tmp_path: Path) -> None:
 
 
 def test_the_own_item_is_left_out_where_asked_for(tmp_path: Path) -> None:
-    manifest = Manifest.from_rows(rows())
+    manifest = Manifest.of(rows())
     own = {}
     for exclude in (False, True):
         folder = tmp_path / str(exclude)
@@ -189,9 +189,7 @@ def test_the_own_item_is_left_out_where_asked_for(tmp_path: Path) -> None:
 
 
 def test_texts_alone(tmp_path: Path) -> None:
-    study = new_study(
-        Manifest.from_rows(rows()), tmp_path / "s", **GIVEN, layout=Layout(queries=2, pictures=False)
-    )
+    study = new_study(Manifest.of(rows()), tmp_path / "s", **GIVEN, layout=Layout(queries=2, pictures=False))
     assert all(one.image is None for query in study.queries for one in (query.shown, *query.suggestions))
     assert not (tmp_path / "s/images").exists()
 
@@ -202,7 +200,7 @@ def test_queries_are_of_different_items_and_texts() -> None:
         for row in rows()
         for suffix in ("", "x")
     ]
-    manifest = Manifest.from_rows([row | {"text": "same"} if row["item"] in (1, 2) else row for row in twice])
+    manifest = Manifest.of([row | {"text": "same"} if row["item"] in (1, 2) else row for row in twice])
     drawn = draw_queries(manifest, "en", 39, seed=0)
     assert len({int(manifest.item[row]) for row in drawn}) == len({manifest.text[row] for row in drawn}) == 39
     with pytest.raises(InputError, match="has 39 items"):
@@ -213,7 +211,7 @@ def test_items_are_as_likely_as_each_other_whatever_their_number_of_texts() -> N
     many = [
         row | {"id": f"{row['id']}-{n}", "text": f"{row['text']} {n}"} for row in rows() for n in range(9)
     ]
-    manifest = Manifest.from_rows([row for row in many if row["item"] == 0 or row["id"].endswith("-0")])
+    manifest = Manifest.of([row for row in many if row["item"] == 0 or row["id"].endswith("-0")])
     drawn = Counter(
         int(manifest.item[row]) == 0 for seed in range(400) for row in draw_queries(manifest, "en", 10, seed)
     )
@@ -225,16 +223,16 @@ def test_items_are_as_likely_as_each_other_whatever_their_number_of_texts() -> N
 def test_equal_texts_with_equal_images_are_one_candidate() -> None:
     doubled = [row | {"text": f"{row['lang']} same {row['item'] // 2}", "image": image(0)} for row in rows()]
     with pytest.warns(DataWarning, match="empty"):
-        manifest = Manifest.from_rows([row | ({"text": " "} if row["item"] == 7 else {}) for row in doubled])
+        manifest = Manifest.of([row | ({"text": " "} if row["item"] == 7 else {}) for row in doubled])
     pool = candidates(manifest, "ru")
     assert len({manifest.text[row] for row in pool}) == len(pool) == ITEMS // 2
-    other = Manifest.from_rows([row | {"image": image(row["item"])} for row in doubled])
+    other = Manifest.of([row | {"image": image(row["item"])} for row in doubled])
     assert len(candidates(other, "ru")) == ITEMS
     assert len(candidates(other, "ru", images=False)) == ITEMS // 2
 
 
 def test_a_text_equal_to_the_own_one_is_left_out_with_it() -> None:
-    manifest = Manifest.from_rows(
+    manifest = Manifest.of(
         [row | ({"text": "same"} if row["id"] in ("ru3", "ru8") else {}) for row in rows()]
     )
     used = np.arange(len(manifest))
@@ -259,7 +257,7 @@ def test_strata_get_their_shares(sizes: dict[str, int], count: int, expected: di
 
 
 def test_rows_without_a_label_are_a_stratum() -> None:
-    manifest = Manifest.from_rows([row | {"kind": "a" if row["item"] % 2 else None} for row in rows()])
+    manifest = Manifest.of([row | {"kind": "a" if row["item"] % 2 else None} for row in rows()])
     strata = strata_of(manifest, "kind")
     assert strata is not None and set(strata) == {"a", "(none)"}
     drawn = draw_queries(manifest, "en", 10, 0, strata)
@@ -268,7 +266,7 @@ def test_rows_without_a_label_are_a_stratum() -> None:
 
 def test_ties_are_broken_at_random_and_alike_for_all_systems() -> None:
     """A constant encoder suggests texts drawn from the whole pool, and the same for every query."""
-    manifest = Manifest.from_rows(rows())
+    manifest = Manifest.of(rows())
     vectors = TextVectors(np.ones((len(manifest), 3), dtype=np.float32), np.arange(len(manifest)))
     queries, pool = manifest.rows_of("en")[:6], manifest.rows_of("ru")
     drawn: Counter[int] = Counter()

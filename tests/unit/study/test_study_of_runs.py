@@ -18,7 +18,7 @@ LAYOUT = Layout(queries=10, per_system=4, seed=3)
 
 @pytest.fixture(scope="module")
 def manifest():
-    return Manifest.from_rows(base.rows())
+    return Manifest.of(base.rows())
 
 
 def lists(manifest, encoder, depth=None):
@@ -88,14 +88,14 @@ def test_a_file_and_backretrieval_of_the_queries(tmp_path, manifest):
 def test_a_text_that_looks_like_another_stands_for_it(tmp_path):
     rows = base.rows()
     again = [{**row, "id": f"{row['id']}.2"} for row in rows if row["lang"] == "ru"]
-    manifest = Manifest.from_rows([*rows, *again])
-    bad = lists(Manifest.from_rows(rows), Same(0.5))
+    manifest = Manifest.of([*rows, *again])
+    bad = lists(Manifest.of(rows), Same(0.5))
     run = {query: {f"{c}.2": score for c, score in own.items()} for query, own in bad.items()}
     first = {
         query: own | {c.removesuffix(".2"): score - 0.5 for c, score in own.items()}
         for query, own in run.items()
     }
-    good = lists(Manifest.from_rows(rows), Same(0.1))
+    good = lists(Manifest.of(rows), Same(0.1))
     found = []
     for number, given in enumerate((run, first, bad)):
         systems = {"good": SearchRun.of(good), "again": SearchRun.of(given)}

@@ -33,7 +33,7 @@ def paired(n, seed=0, texts=1, languages=("en", "de")):
                 rows.append(
                     {"id": row, "lang": tag, "text": words, "item": str(item), "image": str(item).encode()}
                 )
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def packed(folder, manifest, languages=("en", "de"), images=None, reading=None, **options):

@@ -53,7 +53,7 @@ def test_items_with_few_languages_and_without_images(made, tmp_path):
         {"id": "5", "lang": "fr", "text": "e", "item": "z", "image": b"1"},  # shows z in another language
     ]
     encoder = made.given(np.eye(3))
-    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), images=Source("given", adopt(encoder)))
+    corpus, _ = made.packed(tmp_path, Manifest.of(rows), images=Source("given", adopt(encoder)))
     assert corpus.ids.tolist() == ["x", "y", "z"]  # w has no text in the languages
     assert np.diff(corpus.texts["en"].first).tolist() == [1, 0, 1]
     assert np.diff(corpus.texts["de"].first).tolist() == [0, 1, 0]
@@ -104,7 +104,7 @@ def test_vectors_without_images(made, tmp_path):
         for tag in ("en", "de")
         for n in range(2)
     ]
-    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), images=Source("f", adopt(ByItem())))
+    corpus, _ = made.packed(tmp_path, Manifest.of(rows), images=Source("f", adopt(ByItem())))
     assert np.diff(corpus.images.first).tolist() == [1] * 6
     assert np.array_equal(corpus.images.of(np.arange(6)), features[corpus.ids.astype(int)])
 
@@ -117,7 +117,7 @@ def test_items_that_share_images_by_way_of_others_are_one_group(made, tmp_path):
         for n, image in enumerate(shown)
     ]
     for source in (None, Source("given", adopt(made.given(np.eye(3))))):
-        corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), ("en",), source)
+        corpus, _ = made.packed(tmp_path, Manifest.of(rows), ("en",), source)
         groups = dict(zip(corpus.ids.tolist(), corpus.groups.tolist(), strict=True))
         assert groups["a"] == groups["b"] == groups["c"] != groups["d"]
 
@@ -130,20 +130,18 @@ def test_texts_that_are_long_or_have_no_words(made, tmp_path):
         {"id": "4", "lang": "de", "text": "e", "item": "y"},
     ]
     with pytest.warns(DataWarning):
-        corpus, vocabularies = made.packed(
-            tmp_path, Manifest.from_rows(rows), reading=TextReading(max_length=2)
-        )
+        corpus, vocabularies = made.packed(tmp_path, Manifest.of(rows), reading=TextReading(max_length=2))
     assert sentences(corpus, vocabularies, "en") == [("x", ["a", "b"])]
 
 
 def test_threshold_and_most_words(made, tmp_path):
     rows = [{"id": str(i), "lang": "en", "text": text} for i, text in enumerate(["a b", "a c", "a c"])]
-    corpus, vocabularies = made.packed(tmp_path, Manifest.from_rows(rows), ("en",), threshold=2)
+    corpus, vocabularies = made.packed(tmp_path, Manifest.of(rows), ("en",), threshold=2)
     assert vocabularies["en"].words == ("a", "c")
     assert [words for _, words in sentences(corpus, vocabularies, "en")] == [
         ["a", "?"],
         ["a", "c"],
         ["a", "c"],
     ]
-    _, vocabularies = made.packed(tmp_path, Manifest.from_rows(rows), ("en",), most=1)
+    _, vocabularies = made.packed(tmp_path, Manifest.of(rows), ("en",), most=1)
     assert vocabularies["en"].words == ("a",)

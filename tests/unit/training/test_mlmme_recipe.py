@@ -98,7 +98,7 @@ def test_items_that_lack_a_language_or_a_image(made, tmp_path):
         for tag in ("en", "de")
         if (item, tag) not in {(0, "de"), (1, "en"), (3, "de")}
     ]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     with pytest.warns(DataWarning, match="1 of 6 items are not trained on"):  # 3 has English only
         recipe = recipe_of(made, tmp_path, manifest, options_of(contrastive=3, batch=3), dim=6)
     seen = set()

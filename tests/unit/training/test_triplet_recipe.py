@@ -50,7 +50,7 @@ def recipes(n=60, languages=("en", "de"), **more):
         title, body = f"{tag}dish{dish} {tag}x{rng.integers(9)}", f"{tag}of{dish} {tag}and{dish * 3}"
         row = {"id": f"r{i}", "lang": tag, "text": f"{title}. {body}", "title": title, "body": body}
         rows.append(row | {name: value(i) for name, value in more.items()})
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def pairs(n=24, languages=3, items=None, dim=5):

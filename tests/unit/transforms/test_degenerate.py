@@ -77,7 +77,7 @@ def test_repairs_of_such_encoders_end_with_a_verdict(kind, tmp_path):
         for i in range(n)
         for tag in ("de", "en")
     ]
-    found = repair_encoder(Manifest.from_rows(rows), f"vectors:{path}", hubs=False, store=None).found
+    found = repair_encoder(Manifest.of(rows), f"vectors:{path}", hubs=False, store=None).found
     assert found.outcome != "better" or kind == "equal by language"
     assert all(len(one.why) > 20 for one in found.left_out)
 

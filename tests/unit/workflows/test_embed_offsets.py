@@ -43,7 +43,7 @@ def manifest(n=60):
         for i in range(n)
         for tag in TAGS
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def bank():

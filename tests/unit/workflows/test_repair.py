@@ -45,7 +45,7 @@ def manifest(items=150, first=0):
         for i in range(first, first + items)
         for tag in TAGS
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_the_own_language_loses_its_lead():
         for tag in TAGS
         for n in range(2)
     ]
-    found = repair_encoder(Manifest.from_rows(rows), Apart(), store=None).found
+    found = repair_encoder(Manifest.of(rows), Apart(), store=None).found
     assert found.bias is not None and found.bias.ci is not None
     assert found.bias.after < found.bias.before / 2 and found.bias.ci.high < 0
 
@@ -176,7 +176,7 @@ def test_items_that_are_shuffled_give_no_gain_in_other_languages():
         for i in range(120)
         for tag in TAGS
     ]
-    found = repair_encoder(Manifest.from_rows(rows), Apart(apart=0.0), store=None).found
+    found = repair_encoder(Manifest.of(rows), Apart(apart=0.0), store=None).found
     assert found.outcome in ("cannot tell", "unchanged")
 
 

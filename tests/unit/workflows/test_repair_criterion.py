@@ -44,7 +44,7 @@ def manifest(items=120, texts=TEXTS):
         for tag in TAGS
         for n in range(texts)
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def texts_of(part):
 
 
 def test_the_part_of_a_pool_for_testing_gives_the_tested_number_again(tmp_path):
-    pool = mix_pool(Manifest.from_rows(rows_of()), seed=0)
+    pool = mix_pool(Manifest.of(rows_of()), seed=0)
     made = repaired(pool)
     assert made.found.parts == "pool"
     made.write(tmp_path)
@@ -96,7 +96,7 @@ def test_the_rows_of_a_manifest_are_those_that_were_used(tmp_path):
 def test_texts_that_no_part_holds_have_no_split(tmp_path):
     rows = rows_of()
     rows.append({**rows[0], "id": "again"})  # a text that an item has twice
-    data = Manifest.from_rows(rows)
+    data = Manifest.of(rows)
     with pytest.warns(DataWarning, match="twice|equal|same"):
         place = repaired(data).divided.write(tmp_path)
     split = dict(zip(*(pq.read_table(place)[name].to_pylist() for name in ("id", "split")), strict=True))
@@ -133,16 +133,16 @@ def test_files_of_vectors_fit_as_they_did_and_the_spec_names_the_part(tmp_path):
 
 
 def test_the_data_and_what_others_wrote_are_never_replaced(tmp_path, capsys):
-    pool = mix_pool(Manifest.from_rows(rows_of(30)), seed=0)
+    pool = mix_pool(Manifest.of(rows_of(30)), seed=0)
     pool.write(tmp_path / "pool")
     before = (tmp_path / "pool" / "questions.parquet").read_bytes()
     given = ["repair", str(tmp_path / "pool"), "--text-encoder", "random:?dim=4", "--out", str(tmp_path)]
     assert run([*given, "--no-hubs"]) != 0
     with pytest.raises(InputError, match=r"pool/questions\.parquet.*would be lost"):
-        Divided(Manifest.from_rows(rows_of(3)), []).write(tmp_path)
+        Divided(Manifest.of(rows_of(3)), []).write(tmp_path)
     assert (tmp_path / "pool" / "questions.parquet").read_bytes() == before
     rows = np.arange(3)
-    divided = Divided(Manifest.from_rows(rows_of(3)), [(rows, rows), (rows + 3, rows), (rows + 6, rows)])
+    divided = Divided(Manifest.of(rows_of(3)), [(rows, rows), (rows + 3, rows), (rows + 6, rows)])
     divided.write(tmp_path / "out")
     with pytest.raises(InputError, match=r"parts\.parquet, which would be lost"):
         divided.write(tmp_path / "out")
@@ -159,7 +159,7 @@ def test_equal_texts_are_never_in_two_parts(numbers, seed):
         for i, n in enumerate(numbers)
         for tag in TAGS[:2]
     ]
-    data = Manifest.from_rows(rows)
+    data = Manifest.of(rows)
     try:
         parts = three_parts(mix_pool(data, seed=0), (0.4, 0.2, 0.4), seed, "paragraph")
     except InputError:
@@ -170,7 +170,7 @@ def test_equal_texts_are_never_in_two_parts(numbers, seed):
 
 def test_other_divisions_do_not_look_at_texts():
     rows = [{**row, "text": f"{row['lang']} {i // 6}"} for i, row in enumerate(rows_of())]
-    pool = mix_pool(Manifest.from_rows(rows), seed=0)
+    pool = mix_pool(Manifest.of(rows), seed=0)
     apart, joined = split_pool(pool, 0.5), split_pool(pool, 0.5, by_text=True)
     texts = [
         {q.text[row] for row in range(len(q)) if q.split[row] == name}
@@ -187,7 +187,7 @@ def test_data_that_cannot_tell_repairs_apart(monkeypatch):
         def encode(self, batch, /):
             return np.eye(ITEMS, dtype=np.float32)[[int(text.split()[1]) for text in batch.text]]
 
-    found = repair_encoder(Manifest.from_rows(rows_of(30)), Perfect(), hubs=False, store=None).found
+    found = repair_encoder(Manifest.of(rows_of(30)), Perfect(), hubs=False, store=None).found
     assert {one.value for one in found.tried} == {1.0}
     (verdict,) = (" ".join(block.sentences) for block in page_of(found).verdict)
     assert "1 questions" not in verdict and "is better than the unchanged" not in verdict

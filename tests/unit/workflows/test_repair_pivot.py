@@ -50,7 +50,7 @@ def made(tmp_path_factory):
     ]
     path = tmp_path_factory.mktemp("images") / "images.npy"
     np.save(path, np.array([content(int(row["item"])) for row in rows], dtype=np.float32))
-    return Manifest.from_rows(rows), f"vectors:{path}"
+    return Manifest.of(rows), f"vectors:{path}"
 
 
 def few_steps(*given, **more):

@@ -109,7 +109,7 @@ def test_parts_share_no_item_and_no_text():
     for row in rows:
         if int(row["item"]) % 3 == 0:  # texts that two items share, with blanks around them
             row["text"] = f"{row['lang']} {int(row['item']) // 6} "
-    data = Manifest.from_rows(rows)
+    data = Manifest.of(rows)
     parts = parts_of(data, np.arange(len(data)), 0.4, 0, 1000)
     one, other = (
         {(data.language[row], data.text[row].strip()) for row in each} for each in (parts.fit, parts.held_out)
@@ -129,7 +129,7 @@ def test_items_that_share_an_image_are_never_divided(tmp_path):
     for number in range(40):
         Image.fromarray(rng.integers(0, 255, (8, 8, 3), dtype=np.uint8)).save(tmp_path / f"{number}.png")
     rows = [row | {"image": str(tmp_path / f"{int(row['item']) % 40}.png")} for row in rows_of(120)]
-    data = Manifest.from_rows(rows)
+    data = Manifest.of(rows)
     parts = parts_of(data, np.arange(len(data)), 0.3, 1, 1000)
     assert not set(data.image[parts.fit]) & set(data.image[parts.held_out])
     assert len(parts.held_out) == 12 * 3 * 2  # 12 images, of three items in two languages each

@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from xlingual.data.corpora.files import CorpusFolder, parts_of
-from xlingual.data.reading.problems import first_line
+from xlingual.data.languages import tag_of
 from xlingual.data.rows import read_rows
-from xlingual.data.tags import tag_of
+from xlingual.data.tables import first_line
 from xlingual.errors import InputError
 
 Row = dict[str, Any]  # id, lang, text, item and, where there are any, image (a file's name), split …

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 
 from xlingual.data.corpora.table import Corpus
+from xlingual.data.languages import tag_of
 from xlingual.data.rows import read_lines
-from xlingual.data.tags import tag_of
 from xlingual.errors import InputError, did_you_mean, listed
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif")

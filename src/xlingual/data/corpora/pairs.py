@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.data.corpora.files import CorpusFolder, aligned, parts_of
-from xlingual.data.reading.values import is_missing
-from xlingual.data.rows import read_rows
-from xlingual.data.tags import tag_of
+from xlingual.data.languages import tag_of
+from xlingual.data.rows import is_missing, read_rows
 from xlingual.errors import InputError, warn
 
 _ENDINGS = (".jsonl.gz", ".jsonl", ".parquet")

@@ -14,6 +14,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.languages import tag_problem
+from xlingual.data.manifest import split_reference
 from xlingual.data.pools.build import (
     build_pool,
     check_answered,
@@ -24,7 +25,6 @@ from xlingual.data.pools.build import (
 from xlingual.data.pools.pool import Candidates, EqualIds, MultilingualPool, Questions
 from xlingual.data.pools.retrieval_folder import Rows, is_retrieval_folder, read_retrieval_folder, with_qrels
 from xlingual.data.pools.squad import pool_of_squad, squad_files
-from xlingual.data.reading.select import split_reference
 from xlingual.data.rows import Row, is_missing, name_of, numbered, read_rows, require, text_of
 from xlingual.data.runs.qrels import QrelsLike
 from xlingual.errors import InputError, did_you_mean, listed, nearest, parameter

@@ -11,11 +11,9 @@ from typing import Any, TypeAlias, Unpack
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.streams import stream
 

@@ -17,12 +17,12 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.languages import tag_of
 from xlingual.data.names import AMBIGUOUS, Names, zeros_hint
 from xlingual.data.pools.build import clusters_by_id_or_key, clusters_of_candidates, no_split, taken
 from xlingual.data.pools.pool import Candidates, EqualIds, Questions
 from xlingual.data.rows import ENDINGS, Row, is_missing, name_of, numbered, read_rows, text_of
 from xlingual.data.runs.qrels import Qrels, QrelsLike
-from xlingual.data.tags import tag_of
 from xlingual.errors import InputError, listed, parameter
 from xlingual.languages import name_of as language_name
 from xlingual.results.provenance import note_file

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Floats
+from xlingual.data.languages import tag_of
 from xlingual.data.rows import is_missing, parsed, read_bytes, read_rows, read_table, unpacked
-from xlingual.data.tags import tag_of
 from xlingual.errors import InputError, listed, warn
 from xlingual.files import regular_file
 from xlingual.results.provenance import note_file

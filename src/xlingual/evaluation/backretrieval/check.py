@@ -14,10 +14,8 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.reading.columns import DataOptions
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.data.samples import Sample, Sampler, resolve_pairs
-from xlingual.data.taking import takes_data
 from xlingual.embed import ImageIndex, embed_images, embed_texts
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import InputError, parameter

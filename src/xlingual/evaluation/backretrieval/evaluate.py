@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Literal, Unpack
 
 from xlingual.arrays import Floats, distinct_values
-from xlingual.data.manifest import ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.embed import ImageIndex
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import listed, warn

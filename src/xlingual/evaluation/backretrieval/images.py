@@ -10,10 +10,11 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
+from xlingual.data.images import shared_images, shared_sentence
 from xlingual.embed import ImageIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
-from xlingual.errors import InputError, parameter
+from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.pair_run import PairRun, PairTask, rows_with_image
 from xlingual.evaluation.passes import one_pass
 from xlingual.measures import RankMeasure, RecallAt
@@ -68,6 +69,9 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
     name, found = encoders.image_model(run.image_spec(), languages=run.languages)
     if not isinstance(found, OwnSimilarity):
         identity, index = run.identity(found), run.embedded(name, found)
+        shown = np.append(index.points, -1)[index.code]  # the number of each text's vector
+        if shared := shared_images(run.manifest, shown):
+            warn(f"{run.manifest.source}: {shared_sentence(shared)}")
         run.join_near_duplicates(index)
         return name, identity, index
     rows, code = rows_with_image(run.tasks), np.full(len(run.manifest), -1, dtype=np.int64)

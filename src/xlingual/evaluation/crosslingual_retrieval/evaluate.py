@@ -13,9 +13,7 @@ from typing import Literal, Unpack
 
 import numpy as np
 
-from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.crosslingual_retrieval.matches import First, matches_and_places
 from xlingual.evaluation.crosslingual_retrieval.rankings import rankings

@@ -10,9 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Unpack
 
-from xlingual.data.manifest import ManifestLike
-from xlingual.data.reading.columns import DataOptions
+from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.data.samples import resolve_pairs
-from xlingual.data.taking import takes_data
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.backretrieval.evaluate import NAME

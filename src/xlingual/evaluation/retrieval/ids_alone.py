@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.languages import tag_of
 from xlingual.data.names import UNKNOWN, Names, zeros_hint
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.qrels import Qrels, QrelsLike
 from xlingual.data.runs.search_run import by_name, names_bytes, sorted_names
-from xlingual.data.tags import tag_of
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.perquery import QueryRows

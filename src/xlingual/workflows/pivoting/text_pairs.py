@@ -14,9 +14,7 @@ from xlingual.align.choose import choose
 from xlingual.align.fit import NONE, Options, fit
 from xlingual.align.nodes import Nodes
 from xlingual.align.pairs import NO_PAIRS, Pairs, alike, near_pairs, same_pairs
-from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed import fit_texts_for
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import InputError, parameter

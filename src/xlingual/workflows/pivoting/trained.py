@@ -15,9 +15,7 @@ from xlingual.align.choose import MARGIN
 from xlingual.align.fit import Options
 from xlingual.align.pairs import alike
 from xlingual.arrays import Ints
-from xlingual.data.manifest import Manifest, ManifestLike
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed import batch_identity, embed_images, fit_texts_for, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
 from xlingual.errors import InputError, parameter

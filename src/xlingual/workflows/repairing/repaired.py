@@ -14,10 +14,8 @@ import numpy as np
 from xlingual.align.search import CORRECTIONS, Judged, Search, Step, search, steps
 from xlingual.arrays import Vectors
 from xlingual.comparison.compare import compare
-from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.reading.columns import DataOptions
-from xlingual.data.taking import takes_data
 from xlingual.embed import (
     batch_identity,
     embed_pool,

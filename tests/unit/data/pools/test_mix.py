@@ -25,7 +25,7 @@ def manifest_of(items, **columns):
         for tag, count in texts.items()
         for k in range(count)
     ]
-    return Manifest.from_rows([row | {name: of(row) for name, of in columns.items()} for row in rows])
+    return Manifest.of([row | {name: of(row) for name, of in columns.items()} for row in rows])
 
 
 def by_language(pool, side):
@@ -139,7 +139,7 @@ def test_blank_and_repeated_texts_are_left_out():
         for text in (f"{tag} {i}", f"{tag} {i}", f"{tag} {i} again")
     ]
     with pytest.warns(DataWarning, match="1 of 13 texts are empty"):
-        manifest = Manifest.from_rows([{"lang": "en", "text": " ", "item": 0}, *rows])
+        manifest = Manifest.of([{"lang": "en", "text": " ", "item": 0}, *rows])
     with pytest.warns(DataWarning) as warned:
         pool = mix_pool(manifest)
     assert pool.candidates.text == ["en 0 again", "en 1 again", "de 0 again", "de 1 again"]

@@ -92,7 +92,7 @@ def test_the_recipe_of_the_page(tmp_path, monkeypatch):
         for i in range(12)
     ]
     results = backretrieval(
-        Manifest.from_rows(rows),
+        Manifest.of(rows),
         text_encoders="random",
         image_encoder="resnext=onnx:resnext",
         measures=["R@2"],

@@ -125,7 +125,7 @@ def manifest(tmp_path, count=9):
         for tag in WORDS
         for i, path in enumerate(paths)
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 @pytest.mark.parametrize("half", [False, True])
@@ -147,7 +147,7 @@ def test_images_are_encoded_once_over_runs_and_models(tmp_path, half):
 
 def test_texts_are_kept_and_what_is_unknown_is_reported(tmp_path):
     folder, store = model_at(tmp_path / "m"), Store(tmp_path / "store")
-    data = Manifest.from_rows(
+    data = Manifest.of(
         [
             {"id": str(i), "lang": tag, "text": text}
             for i, (tag, text) in enumerate(
@@ -181,7 +181,7 @@ def test_another_base_may_be_trusted_where_its_vectors_fit(tmp_path):
     folder = model_at(tmp_path / "m", ("fc7", 3, "vgg"))
     np.save(tmp_path / "fits.npy", np.eye(3, dtype=np.float32)[[0, 1, 2, 0, 1]])
     np.save(tmp_path / "wide.npy", np.eye(5, dtype=np.float32))
-    data = Manifest.from_rows([{"id": str(i), "lang": "en", "text": "a", "item": i} for i in range(5)])
+    data = Manifest.of([{"id": str(i), "lang": "en", "text": "a", "item": i} for i in range(5)])
     for name in ("fits", "wide"):
         _, image = image_encoder(f"model:{folder.path}?base=trusted::vectors:{tmp_path}/{name}.npy")
         if name == "fits":

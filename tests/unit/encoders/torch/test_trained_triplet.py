@@ -35,7 +35,7 @@ def manifest(**columns):
         | {name: columns.get(name, f"{name} {{}}".format)(i) for name in ("title", "body")}
         for i, tag in enumerate(["en", "de", "en", "de"])
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def base_of(texts, rows):

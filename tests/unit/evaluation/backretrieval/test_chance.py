@@ -28,7 +28,7 @@ def case(n=N, image=None, images=None):
         {"id": f"i{i}", "text_en": f"en {i}", "text_de": f"de {i}"} | ({"image": image(i)} if image else {})
         for i in range(n)
     ]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     rng = np.random.default_rng(5)
     plain = rng.standard_normal((len(manifest), 8)).astype(np.float32)
     english = np.flatnonzero(manifest.language == manifest.languages.index("en"))
@@ -134,7 +134,7 @@ def test_chance_counts_queries_not_images():
         for i in range(40)
         for j in range(10 if i % 4 == 0 else 1)
     ]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     images = np.random.default_rng(0).standard_normal((80, 6)).astype(np.float32)[manifest.item]
     of = shared.Case(manifest, {"constant": np.ones((len(manifest), 4), dtype=np.float32)}, images)
     for entry in run(of, ["constant"], pairs="en-de", measures=["R@1", "R@10"]).entries:
@@ -153,7 +153,7 @@ def test_more_ties_than_are_listed_still_give_the_oracle_and_a_ceiling():
     """A target image that is similar to nothing ties with all source images, here with 1100."""
     n = 2200
     rows = [{"id": f"{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(n)]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     (sample,) = Sampler(manifest).non_matching("en", "de")
     images = np.zeros((n, 1100), dtype=np.float32)
     images[manifest.item[sample.source], np.arange(1100)] = 1

@@ -29,7 +29,7 @@ def manifest():
         {"id": f"r{i}", "text_en": f"e{i % 7}", "text_de": f"d{i}", "image": png(i % 25), "item": f"i{i}"}
         for i in range(N)
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 def vectors(images):
@@ -95,7 +95,7 @@ def test_a_function_that_is_not_symmetric_gets_the_retrieved_picture_first(manif
             return cosine(first, second)
 
     run_options = {"text_encoders": TEXTS, "image_encoder": Watching(), "pairs": "en-de", "measures": ["R@3"]}
-    long = Manifest.from_rows(
+    long = Manifest.of(
         [
             {"id": f"{i}", "lang": "en" if i < 15 else "de", "text": f"t{i}", "image": png(i), "item": f"{i}"}
             for i in range(N)
@@ -123,7 +123,7 @@ def test_a_broken_image_is_named(manifest):
     texts = {"text_en": "a", "text_de": "b"}
     rows = [{"id": f"r{i}", "image": b"x" if i == 3 else png(i)} | texts for i in range(9)]
     with pytest.raises(InputError, match="row 'r3': the image cannot be decoded"):
-        run(Manifest.from_rows(rows), cosine)
+        run(Manifest.of(rows), cosine)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def manifest():
         {"id": f"r{i}", "image": bytes([1, i % 100])} | {f"text_{lang}": f"{lang} {i}" for lang in LANGUAGES}
         for i in range(N)
     ]
-    return Manifest.from_rows(rows)
+    return Manifest.of(rows)
 
 
 LANGUAGES = ("en", "de", "fr")

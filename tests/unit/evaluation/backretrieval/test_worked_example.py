@@ -23,7 +23,7 @@ def on_circle(degrees):
 def run(retrieved):
     """Run with texts such that each source retrieves the given targets (several: they tie)."""
     rows = [{"id": i, "lang": "en" if i in "abc" else "de", "text": i, "item": i} for i in ANGLES]
-    manifest = Manifest.from_rows(rows)
+    manifest = Manifest.of(rows)
     place = {"x": [1, 0, 0], "y": [0, 1, 0], "z": [0, 0, 1]}
     vectors = place | {
         source: np.sum([place[t] for t in targets], 0) for source, targets in retrieved.items()

@@ -32,7 +32,7 @@ class Given:
 
 def manifest(texts_de=1):
     """Items with one English text and, every other one, `texts_de` German ones."""
-    return Manifest.from_rows(
+    return Manifest.of(
         [
             {"id": f"{tag}{i}.{c}", "lang": tag, "text": f"{tag} {i} {c}", "item": i}
             for i in range(N)

@@ -31,7 +31,7 @@ def rows(n: int, captions: dict[str, int], **more: Any) -> list[dict[str, Any]]:
 
 def manifest(n: int, captions: dict[str, int]) -> Manifest:
     """Return the manifest of `rows`."""
-    return Manifest.from_rows(rows(n, captions))
+    return Manifest.of(rows(n, captions))
 
 
 class Captions:

@@ -110,7 +110,7 @@ def test_items_with_several_images_and_images_of_several_items() -> None:
             return found
 
     results = image_sentence(
-        Manifest.from_rows(rows), text_encoders=Swapped(), image_encoders=Shown(), measures="R@1", store=None
+        Manifest.of(rows), text_encoders=Swapped(), image_encoders=Shown(), measures="R@1", store=None
     )
     # a0 points to image 1, which its item shows too; a1 to image 2, wrong; b1, c2 right; d3 to 0, wrong
     assert value(results, "swapped", "en", "image", "Success@1").value == pytest.approx(3 / 5)
@@ -249,10 +249,10 @@ def test_thread_counts_and_the_order_of_systems_change_no_number() -> None:
 
 def test_texts_without_a_image_take_no_part_and_are_counted() -> None:
     rows = data.rows(N, {"en": 2})
-    whole = run(Manifest.from_rows(rows), data.Captions("m", IMAGES, 1.0))
+    whole = run(Manifest.of(rows), data.Captions("m", IMAGES, 1.0))
     without = [{"id": f"xx{i}.0", "lang": "en", "text": "no image", "image": None} for i in range(7)]
     with pytest.warns(DataWarning, match="7 of 67 texts take no part: their item has no image"):
-        results = run(Manifest.from_rows(rows + without), data.Captions("m", IMAGES, 1.0))
+        results = run(Manifest.of(rows + without), data.Captions("m", IMAGES, 1.0))
     assert [e.value for e in results.entries] == [e.value for e in whole.entries]
 
 
@@ -268,7 +268,7 @@ def test_vectors_without_images_in_the_manifest(tmp_path: Path) -> None:
     np.save(tmp_path / "images.npy", IMAGES)
     np.save(tmp_path / "texts.en.npy", np.repeat(IMAGES, 2, axis=0))
     results = image_sentence(
-        Manifest.from_rows(rows),
+        Manifest.of(rows),
         text_encoders=str(tmp_path / "texts.{lang}.npy"),
         image_encoders=str(tmp_path / "images.npy"),
         store=None,
@@ -314,7 +314,7 @@ def test_systems_that_tell_different_images_apart_are_not_paired() -> None:
     for row in rows:
         row["item"] = row["id"].split(".")[0]
     results = run(
-        Manifest.from_rows(rows),
+        Manifest.of(rows),
         data.Captions("a", IMAGES, 0.5),
         data.Captions("b", IMAGES, 2.0),
         image_encoders=[Vectors(IMAGES), Vectors(merging)],

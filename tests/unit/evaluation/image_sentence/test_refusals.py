@@ -42,14 +42,14 @@ def test_a_language_of_which_no_text_has_a_image() -> None:
     rows += [{"id": f"de{i}.0", "lang": "de", "text": "ohne Bild", "image": None} for i in range(3)]
     refused(
         "no text in 'de' belongs to an item with an image",
-        manifest=Manifest.from_rows(rows),
+        manifest=Manifest.of(rows),
         languages=["en", "de"],
     )
     with pytest.warns(
         DataWarning, match="no text in 'de' belongs to an item with an image: the language is left out"
     ):
         results = image_sentence(
-            Manifest.from_rows(rows),
+            Manifest.of(rows),
             text_encoders=data.Captions("m", IMAGES, 1.0),
             image_encoders=data.Images(IMAGES),
             store=None,

@@ -51,7 +51,7 @@ class Counted(shared.Case):
 def build(seed=0, items=ITEMS):
     """Return items with both languages, encoders of rising noise, and images that share the meaning."""
     rng = np.random.default_rng(seed)
-    manifest = Manifest.from_rows([{"id": f"i{i}", "text_en": "e", "text_de": "d"} for i in range(items)])
+    manifest = Manifest.of([{"id": f"i{i}", "text_en": "e", "text_de": "d"} for i in range(items)])
     meaning = rng.standard_normal((items, 6))
     texts = {}
     for i, name in enumerate(NAMES):
@@ -347,7 +347,7 @@ def uneven(languages):
     rng = np.random.default_rng(4)
     rows = [{"id": f"i{i}"} | {f"text_{name}": "t" for name in own} for i, own in enumerate(languages)]
     every = sorted({name for own in languages for name in own})
-    manifest = Manifest.from_rows([{f"text_{name}": None for name in every} | row for row in rows])
+    manifest = Manifest.of([{f"text_{name}": None for name in every} | row for row in rows])
     meaning = rng.standard_normal((len(rows), 6))[manifest.item]
     texts = {
         name: (meaning + (0.3 + 0.5 * i) * rng.standard_normal(meaning.shape)).astype(np.float32)

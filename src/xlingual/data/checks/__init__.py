@@ -1,1 +1,0 @@
-"""Checking manifests: counts, and findings that deserve a look."""

@@ -1,1 +1,0 @@
-"""Reading manifests: from a file to checked text rows."""
