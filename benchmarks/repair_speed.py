@@ -18,7 +18,6 @@ from typing import Any
 from benchmarks.timed import table
 from xlingual import DataWarning, MultilingualPool, multilingual_pool, repair_encoder
 from xlingual.data.pools.build import split_pool
-from xlingual.data.pools.folder import read_pool
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")) / "xquad_r"
 ENCODERS = {
@@ -39,7 +38,7 @@ def main() -> None:
     rows = [["encoder", "one evaluation, s", "repair, s", "its search, s", "tried", "search / evaluation"]]
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        (split_pool(read_pool(DATA), 0.5)).write(f"{folder}/pool")
+        split_pool(MultilingualPool.read(DATA), 0.5).write(f"{folder}/pool")
         pool = MultilingualPool.read(f"{folder}/pool", split="test")
         for name, form in ENCODERS.items():
             spec = form.format(pool=f"{folder}/pool")

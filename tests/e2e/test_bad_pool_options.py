@@ -212,7 +212,7 @@ def test_a_pool_that_is_not_sound(evaluate: Any, xlingual: Any) -> None:
     write_rows([row | {"keys": []} if "3first" in row["keys"] else row for row in rows])
     refused(
         evaluate(pool="p"),
-        "p/questions.jsonl, row 7, column 'key': question '3first' (de) has no relevant candidate",
+        "p/questions.jsonl, line 7, column 'key': question '3first' (de) has no relevant candidate",
     )
     write_rows([*rows, rows[0]])
     refused(evaluate(pool="p"), "p/candidates.jsonl", "rows 1 and 121", f"{rows[0]['id']!r}")

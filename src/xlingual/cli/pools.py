@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from xlingual.data.pools.describe import LanguageDescription, PoolDescription
     from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.pools.rows import PoolRows
     from xlingual.data.pools.squad import LanguageFacts
 
 
@@ -113,7 +114,7 @@ def _sentences(found: PoolDescription) -> list[str]:
     return [*sentences, *([f"splits: {'; '.join(parts)}"] if found.splits else [])]
 
 
-def _made(pool: MultilingualPool, facts: Sequence[LanguageFacts]) -> Page:
+def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
     """Return the counts of the files, by language."""
     rows = []
     for fact in facts:

@@ -85,10 +85,15 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Row]]:
     for number, line in read_lines(path):
         if line.strip():
             where = f"{path}, line {number}"
-            row = parsed(line, where)
-            if not isinstance(row, dict):
-                raise InputError(f"{where}: expected a JSON object such as {{…}}: write one per line")
-            yield where, row
+            yield where, parsed_row(line, where)
+
+
+def parsed_row(text: str | bytes, where: str) -> Row:
+    """Return the object in a line of JSON."""
+    row = parsed(text, where)
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: expected a JSON object such as {{…}}: write one per line")
+    return row
 
 
 def parsed(text: str | bytes, where: str) -> Any:  # noqa: ANN401  (what JSON holds)

@@ -10,6 +10,7 @@ from pathlib import Path
 from xlingual.data.pools.build import check_targets, source_language, translate_rows
 from xlingual.data.pools.folder import refuse_pool_in, write_pool
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import PoolRows
 from xlingual.encoders.dictionary import Translator
 from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.segment import UnknownWords
@@ -26,7 +27,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def translate_pool(
-    pool: MultilingualPool,
+    pool: PoolRows,
     out: str | Path,
     to: Sequence[str],
     by: str,
@@ -62,7 +63,7 @@ def translate_pool(
             texts, engines.pop(tag), own, tag, paths[tag], progress
         )  # a model's memory is free then
 
-    made = translate_rows(pool, to, translated, source=own, context=context)
+    made = MultilingualPool.of(translate_rows(pool, to, translated, source=own, context=context))
     write_pool(made, out, format, overwrite=overwrite)
     for path in paths.values():
         path.unlink(missing_ok=True)

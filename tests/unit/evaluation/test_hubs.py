@@ -10,7 +10,7 @@ from scipy.stats import skew, t
 
 from xlingual import Manifest, backretrieval, crosslingual_retrieval, image_sentence, retrieval
 from xlingual.data.pools.build import build_pool
-from xlingual.data.pools.pool import Candidates, Questions
+from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 from xlingual.report import page_of, verdict
 from xlingual.report.render import html
 
@@ -187,7 +187,7 @@ def pool_of(right, tags, asked):
         keys=[tuple(f"q{i}" for i in np.flatnonzero(right[:, j])) for j in range(m)],
         cluster=np.arange(n, n + m),
     )
-    return build_pool("made", known, questions, candidates)
+    return MultilingualPool.of(build_pool("made", known, questions, candidates))
 
 
 class Rows:

@@ -15,7 +15,7 @@ from xlingual.data.corpora.files import CorpusFolder
 from xlingual.data.corpora.table import Corpus, corpus_of
 from xlingual.data.languages import check_tags
 from xlingual.data.pools.folder import refuse_file_name, write_pool
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import PoolRows
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import atomic_file, make_folder
 
@@ -135,9 +135,7 @@ def _image(name: str, place: CorpusFolder, base: Path) -> str:
     return path.replace(os.sep, "/")
 
 
-def _write_pool(
-    pool: MultilingualPool, place: CorpusFolder, made: Converted, format: str, overwrite: bool
-) -> None:
+def _write_pool(pool: PoolRows, place: CorpusFolder, made: Converted, format: str, overwrite: bool) -> None:
     made.texts.update(pool.languages[code] for code in pool.candidates.language.tolist())
     _check_languages(place, made.texts)
     made.n_questions = len(pool.questions)

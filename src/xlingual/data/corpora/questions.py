@@ -7,20 +7,20 @@ from pathlib import Path
 
 from xlingual.data.corpora.files import CorpusFolder, parts_of
 from xlingual.data.pools.build import build_pool
-from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.retrieval_folder import Judgements, rows_of
+from xlingual.data.pools.rows import PoolRows
 from xlingual.data.pools.squad import pool_of_squad
 from xlingual.data.rows import read_lines, read_rows
 from xlingual.errors import InputError
 
 
-def xquad(folder: CorpusFolder) -> MultilingualPool:
+def xquad(folder: CorpusFolder) -> PoolRows:
     """Return the pool of XQuAD; sentences are found by rules."""
     named = ((parts_of(path, r"xquad\.(?P<lang>\w+)\.json"), path) for path in folder.needed("xquad.*.json"))
     return _squad(folder, [(folder.language(parts["lang"], path), path) for parts, path in named if parts])
 
 
-def mlqa(folder: CorpusFolder) -> MultilingualPool:
+def mlqa(folder: CorpusFolder) -> PoolRows:
     """Return the pool of MLQA's questions about paragraphs in their own language, of one split."""
     pattern = r"(?P<split>\w+)-context-(?P<lang>\w+)-question-(?P=lang)\.json"
     found = [(parts_of(path, pattern), path) for path in folder.needed("*-context-*-question-*.json")]
@@ -30,12 +30,12 @@ def mlqa(folder: CorpusFolder) -> MultilingualPool:
     return _squad(folder, [(folder.language(tag, path), path) for tag, path in own])
 
 
-def _squad(folder: CorpusFolder, files: list[tuple[str, Path]]) -> MultilingualPool:
+def _squad(folder: CorpusFolder, files: list[tuple[str, Path]]) -> PoolRows:
     wanted = [(tag, path) for tag, path in files if folder.wants(tag)]
     return pool_of_squad(wanted, str(folder.path), segment=True)[0]
 
 
-def miracl(folder: CorpusFolder) -> MultilingualPool:
+def miracl(folder: CorpusFolder) -> PoolRows:
     """Return the pool of MIRACL: the passages of each wanted language, and the queries of one split."""
     counts, read = Counter[str](), []
     for path in folder.needed("topics.miracl-*.tsv"):

@@ -11,13 +11,14 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.languages import check_tags
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.rows import numbered
 from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.records import Numbering
 from xlingual.streams import stream
 
 P = TypeVar("P", Questions, Candidates)
+Pool = TypeVar("Pool", bound=PoolRows)
 TRAIN, TEST = "train", "test"
 PARTS = ("paragraph", "article")
 
@@ -36,7 +37,7 @@ def build_pool(
     *,
     notes: Sequence[str] = (),
     unanswered: bool = False,
-) -> MultilingualPool:
+) -> PoolRows:
     """Return the pool of the chosen languages, in their order, and of the rows of a split.
 
     `languages` is the whole pool's own order; questions and candidates are those of the whole pool in the
@@ -87,7 +88,7 @@ def build_pool(
     q, c = taken(questions, left), taken(candidates, pool)
     cluster, _ = numbered([*q.cluster.tolist(), *c.cluster.tolist()])
     article = None if q.article is None else numbered(q.article.tolist())[0]
-    return MultilingualPool(
+    return PoolRows(
         source,
         tuple(languages[code] for code in codes),
         replace(q, language=recode[q.language], cluster=cluster[: len(q)], article=article),
@@ -287,8 +288,8 @@ def clusters_of_candidates(
 
 
 def split_pool(
-    pool: MultilingualPool, train: float, seed: int = 0, by: str = "paragraph", *, by_text: bool = False
-) -> MultilingualPool:
+    pool: Pool, train: float, seed: int = 0, by: str = "paragraph", *, by_text: bool = False
+) -> Pool:
     """Return the pool with a split "train" or "test" on every row, drawn by clusters (paragraphs).
 
     A share `train` of the clusters with questions, rounded, is in train, and the same share of the others.
@@ -327,13 +328,13 @@ def split_pool(
 
 
 def translate_rows(
-    pool: MultilingualPool,
+    pool: PoolRows,
     to: Sequence[str],
     translate: Callable[[list[str], str], list[str]],
     *,
     source: str | None = None,
     context: bool = True,
-) -> MultilingualPool:
+) -> PoolRows:
     """Return the pool with the rows of the language `source` in each language of `to` as well.
 
     Questions and candidates, and the contexts of these unless `context` is false (then translations have
@@ -363,7 +364,7 @@ def translate_rows(
     return build_pool(name, (*pool.languages, *to), questions, candidates)
 
 
-def source_language(pool: MultilingualPool, source: str | None) -> str:
+def source_language(pool: PoolRows, source: str | None) -> str:
     """Return the language to translate from; raise InputError where it is not clear, or has no question."""
     asked = pool.role_languages["query"]
     if source is None and len(asked) == 1:
@@ -378,7 +379,7 @@ def source_language(pool: MultilingualPool, source: str | None) -> str:
     return source
 
 
-def check_targets(pool: MultilingualPool, to: Sequence[str]) -> None:
+def check_targets(pool: PoolRows, to: Sequence[str]) -> None:
     """Raise InputError where a language is named twice, is no tag, or is in the pool."""
     if not to:
         raise InputError("no language to translate into: name one at least, as in --to de,fr")

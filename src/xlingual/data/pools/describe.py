@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import PoolRows
 from xlingual.data.rows import numbered
 
 
@@ -50,7 +50,7 @@ class PoolDescription:
         return asdict(self)
 
 
-def describe_pool(pool: MultilingualPool) -> PoolDescription:
+def describe_pool(pool: PoolRows) -> PoolDescription:
     """Count the questions and candidates of a pool."""
     q, c = pool.questions, pool.candidates
     question, candidate = pool.relevant
@@ -80,7 +80,7 @@ def describe_pool(pool: MultilingualPool) -> PoolDescription:
 
 def _row(
     tag: str,
-    pool: MultilingualPool,
+    pool: PoolRows,
     its_questions: np.ndarray,
     its_candidates: np.ndarray,
     counts: np.ndarray,
@@ -101,7 +101,7 @@ def _row(
     )
 
 
-def _splits(pool: MultilingualPool) -> dict[str, dict[str, int]]:
+def _splits(pool: PoolRows) -> dict[str, dict[str, int]]:
     questions, candidates = Counter(pool.questions.split or ()), Counter(pool.candidates.split or ())
     return {
         name: {"questions": questions[name], "candidates": candidates[name]}

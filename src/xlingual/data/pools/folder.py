@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.files import FOLDER_NAMES
 from xlingual.data.languages import tag_problem
 from xlingual.data.manifest import split_reference
 from xlingual.data.pools.build import (
@@ -22,8 +23,9 @@ from xlingual.data.pools.build import (
     clusters_of_candidates,
     joined,
 )
-from xlingual.data.pools.pool import Candidates, EqualIds, MultilingualPool, Questions
-from xlingual.data.pools.retrieval_folder import Rows, is_retrieval_folder, read_retrieval_folder, with_qrels
+from xlingual.data.pools.qrels import with_qrels
+from xlingual.data.pools.retrieval_folder import Rows, is_retrieval_folder, read_retrieval_folder
+from xlingual.data.pools.rows import Candidates, EqualIds, PoolRows, Questions
 from xlingual.data.pools.squad import pool_of_squad, squad_files
 from xlingual.data.rows import Row, is_missing, name_of, numbered, read_rows, require, text_of
 from xlingual.data.runs.qrels import QrelsLike
@@ -47,7 +49,7 @@ def read_pool(
     qrels: QrelsLike | None = None,
     *,
     unanswered: bool = False,
-) -> MultilingualPool:
+) -> PoolRows:
     """Read a pool of any format; `MultilingualPool.read` says what the arguments are."""
     path, source = Path(path), str(path)
     if isinstance(languages, str):
@@ -115,7 +117,7 @@ def _check_path(path: Path) -> None:
     mixing = f". A manifest becomes a pool by: xlingual data mix-pool {path} --out DIR"
     if path.is_dir():
         if not any(path.glob("*.json")):
-            manifest = any(file.stem == "metadata" for file in path.iterdir())
+            manifest = any((path / name).is_file() for name in FOLDER_NAMES)
             raise InputError(f"{path} holds no pool: expected {what}{mixing if manifest else ''}")
     elif not path.is_file():
         names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -308,7 +310,7 @@ def _clustered(
 
 
 def write_pool(
-    pool: MultilingualPool, folder: str | Path, format: str = "parquet", *, overwrite: bool = False
+    pool: PoolRows, folder: str | Path, format: str = "parquet", *, overwrite: bool = False
 ) -> Path:
     """Write questions and candidates into a folder, both or neither, and return the folder.
 
@@ -349,7 +351,7 @@ def refuse_pool_in(folder: str | Path, remedy: str = "replace them with overwrit
     refuse_loss(folder, pool_files(folder), remedy)
 
 
-def pool_columns(pool: MultilingualPool) -> tuple[dict[str, Any], dict[str, Any]]:
+def pool_columns(pool: PoolRows) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the columns of the two files, None for those that the pool has not."""
     q, c = pool.questions, pool.candidates
     tags = [[pool.languages[code] for code in part.language.tolist()] for part in (q, c)]

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, Unpack
+from typing import Any, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
@@ -36,27 +36,20 @@ def mix_pool(
     """Return a pool of questions and candidates made from the texts of a manifest.
 
     *Roles.* In every question language (default: those of the mix, else all) the first text of an item is a
-    question; all its other texts may be candidates. A text that is a question is no candidate, so that no
-    text is its own answer. All candidates of a question's item are relevant to it. An item with one text has
-    no question; an item whose texts would all be questions (one in each language, all of them question
-    languages) has one in one of them, drawn evenly. Blank texts, and those that an item has twice in one
-    language, are left out.
+    question, all its other texts may be candidates, and those drawn are relevant to it. An item with one text
+    has no question; one whose texts would all be questions has one, in a language drawn evenly.
 
-    *Mix.* `mix` gives the wanted shares of languages among the candidates, as any positive numbers; languages
-    that it does not name have none. As many candidates as possible (or `candidates` in all) are drawn at
-    random so that their numbers are the shares, rounded by largest remainders. Without `mix` all possible
-    candidates are taken, or `candidates` of them in the shares they have.
+    *Mix.* `mix` gives the wanted shares of languages among the candidates, as any positive numbers. As many
+    candidates as possible (or `candidates` in all) are drawn so that their numbers are the shares, rounded by
+    largest remainders. Without `mix` all possible candidates are taken, or so many in the shares they have.
 
     *One per item.* With `per_item="one"` each item has one candidate, in one language, drawn by the mix (else
-    evenly among the item's languages), as in a store where every document is in one language. Where an item's
-    only text in that language would be a question, it is the candidate instead, if it has a question in
-    another language.
+    evenly). Where its only text there would be a question, it is the candidate, if another language asks.
 
-    Questions whose item has no candidate in the pool are dropped, and counted in a DataWarning; `questions`
-    draws so many of the others. Questions keep the item as id and key, so equal ids are parallel; candidates
-    keep the text's id. Rows are ordered by language (in the manifest's order), then as in the manifest.
-    Question languages need no candidates; those without stand last. Raises InputError where a language is
-    absent, the shares cannot be met (the error says which can), or all candidates would be in one language.
+    Questions whose item has no candidate are dropped, and counted in a DataWarning; `questions` draws so many
+    of the others. Questions keep the item as id and key, candidates the text's id. Rows are ordered by
+    language, then as in the manifest. Raises InputError where a language is absent, the shares cannot be met
+    (the error says which can), or all candidates would be in one language.
     """
     if per_item not in ("all", "one"):
         raise InputError(f"per_item {per_item!r}: expected 'all' or 'one'")
@@ -122,7 +115,8 @@ def _pool(
     )
     tags = tuple(manifest.languages[own] for own in languages)
     sentences = [f"{manifest.source}: {note}" for note in notes]
-    return build_pool(f"the pool mixed from {manifest.source}", tags, questions, candidates, notes=sentences)
+    name = f"the pool mixed from {manifest.source}"
+    return MultilingualPool.of(build_pool(name, tags, questions, candidates, notes=sentences))
 
 
 def _shares(mix: Mapping[str, float] | None, manifest: Manifest) -> Floats | None:
@@ -156,11 +150,8 @@ def _code(tag: str, manifest: Manifest, who: str) -> int:
 # --- which texts ask, and which may answer
 
 
-@dataclass(frozen=True)
-class _Roles:
-    """Roles of the texts of one item; rows of the manifest by language code."""
-
-    asks: dict[int, int]  # language → the text that is the question
+class _Roles(NamedTuple):
+    asks: dict[int, int]  # language → the row of the manifest that is the question
     answers: dict[int, list[int]]  # language → possible candidates
 
 
@@ -187,7 +178,7 @@ def _roles(
     sought = [True] * len(manifest.languages) if shares is None else (shares > 0).tolist()
     items = [own for own in items if own]
     roles = [_roles_of(own, asking, sought, single, rng) for own in items]
-    lone = sum(_is_lone(own) and any(code in asking for code in own) for own in items)
+    lone = sum(sum(map(len, own.values())) == 1 and any(code in asking for code in own) for own in items)
     counts = {
         f"{blank} texts without visible characters are left out": blank,
         f"{repeated} texts that an item has twice in one language are taken once": repeated,
@@ -203,7 +194,8 @@ def _roles_of(
     single: bool,
     rng: np.random.Generator,
 ) -> _Roles:
-    asks = {} if _is_lone(texts) else {code: rows[0] for code, rows in texts.items() if code in asking}
+    several = sum(map(len, texts.values())) > 1  # a lone text is no question
+    asks = {code: rows[0] for code, rows in texts.items() if several and code in asking}
     rest = {code: rows[1:] if code in asks else rows for code, rows in texts.items() if sought[code]}
     if single and len(asks) > 1:  # where the only text of a language answers, the other languages still ask
         return _Roles(asks, {code: rows or [asks[code]] for code, rows in rest.items()})
@@ -216,10 +208,6 @@ def _roles_of(
     return _Roles(asks, answers)
 
 
-def _is_lone(texts: dict[int, list[int]]) -> bool:
-    return sum(map(len, texts.values())) == 1
-
-
 def _question_rows(
     items: Sequence[_Roles],
     drawn: Ints,
@@ -229,9 +217,7 @@ def _question_rows(
     notes: list[str],
 ) -> Ints:
     """Return the rows [n] that are questions; notes those that were dropped."""
-    in_pool = set(drawn.tolist())
-    rows: list[int] = []
-    dropped = 0
+    rows, in_pool, dropped = list[int](), set(drawn.tolist()), 0
     for item in items:
         answers = {row for own in item.answers.values() for row in own if row in in_pool}
         rows += [row for row in item.asks.values() if row not in answers] if answers else []
@@ -267,8 +253,7 @@ class _Drawing:
 
     def all(self) -> Ints:
         """Return the rows [m] that are candidates, where an item may have any number of them."""
-        answers = [row for item in self.items for own in item.answers.values() for row in own]
-        rows = np.array(answers, dtype=np.int64)
+        rows = np.array([r for item in self.items for own in item.answers.values() for r in own], dtype=int)
         language = self.manifest.language[rows]
         if len(rows) == 0 or (self.shares is None and self.total is None):
             return rows
@@ -329,15 +314,11 @@ class _Drawing:
             return largest_remainder(shares, most)
         tags = enumerate(self.manifest.languages)
         wanted = _listed({tag: f"{shares[code]:.1%}" for code, tag in tags if shares[code]})
-        possible = f"possible candidates: {_listed(self._have(supply, shares))}"
-        if self.total is None or most == 0:
-            what = f"no number of candidates has the shares {wanted} ({possible}): change them"
-        else:
-            what = (
-                f"{self.total} candidates cannot be drawn as {wanted}, only {most} can ({possible}): ask for "
-                "fewer candidates or change the shares"
-            )
-        raise InputError(f"{self.manifest.source}: {what}")
+        raise InputError(
+            f"{self.manifest.source}: {self.total or 'no number of'} candidates cannot be drawn as {wanted}, "
+            f"only {most} can (possible candidates: {_listed(self._have(supply, shares))}): ask for fewer "
+            "candidates or change the shares"
+        )
 
     def _have(self, supply: Supply, shares: Floats) -> dict[str, int]:
         """Return how many things can serve as a candidate in each wanted language."""
@@ -370,10 +351,7 @@ def largest_remainder(shares: Floats, total: int) -> Ints:
 
 
 def can_meet(supply: Supply, quotas: Ints) -> bool:
-    """Return whether a supply meets quotas [g], each thing serving as one of its languages at most once.
-
-    It is a maximum flow from the kinds of things to the languages.
-    """
+    """Return whether a supply meets quotas [g], each thing serving once: a maximum flow to the languages."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
@@ -382,11 +360,8 @@ def can_meet(supply: Supply, quotas: Ints) -> bool:
     first = 1 + len(supply)  # node 0 is the source, then the kinds, the languages, the sink
     sink = first + len(quotas)
     edges = [(0, 1 + kind, number) for kind, number in enumerate(supply.values())]
-    edges += [
-        (1 + kind, first + code, number)
-        for kind, (options, number) in enumerate(supply.items())
-        for code in options
-    ]
+    kinds = enumerate(supply.items(), 1)
+    edges += [(kind, first + code, number) for kind, (options, number) in kinds for code in options]
     edges += [(first + code, sink, quota) for code, quota in enumerate(quotas.tolist())]
     left, right, capacity = zip(*edges, strict=True)
     graph = csr_array((np.array(capacity, dtype=np.int32), (left, right)), shape=(sink + 1, sink + 1))
@@ -396,8 +371,7 @@ def can_meet(supply: Supply, quotas: Ints) -> bool:
 def most_possible(supply: Supply, shares: Floats, most: int | None = None) -> int:
     """Return the largest total (up to `most`) whose rounded shares the supply meets; 0 for none.
 
-    Rounding is not monotone: some total may fail although a larger one can be met. Rounding all shares down
-    is, and bounds the search from above.
+    Rounding is not monotone. Rounding all shares down is, and bounds the search from above.
     """
     high = sum(supply.values()) if most is None else min(most, sum(supply.values()))
     low = 0
@@ -416,8 +390,7 @@ def draw_languages(options: Sequence[Options], quotas: Ints, rng: np.random.Gene
     """Return a language for each of n things, −1 for one that is left out, so that the quotas [g] are met.
 
     Things come in a random order and take one of their languages in proportion to what its quota has left;
-    where all are full, others move to another of their languages to make room (augmenting paths). As many
-    things are placed as any assignment could place.
+    where all are full, others move to make room (augmenting paths), so that as many as possible are placed.
     """
     left = quotas.tolist()
     language = np.full(len(options), -1, dtype=np.int64)

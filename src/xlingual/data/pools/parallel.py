@@ -22,7 +22,7 @@ from xlingual.data.families import families
 from xlingual.data.languages import check_tags
 from xlingual.data.pools.build import chosen_languages
 from xlingual.data.pools.folder import is_pool, read_pool
-from xlingual.data.pools.pool import EqualIds, MultilingualPool
+from xlingual.data.pools.rows import EqualIds, PoolRows
 from xlingual.data.rows import name_of, numbered, read_rows, require, text_of
 from xlingual.errors import InputError, listed
 from xlingual.records import Texts
@@ -143,7 +143,7 @@ def read_parallel(
     return _of_table(Path(path), languages, split)
 
 
-def of_pool(pool: MultilingualPool) -> ParallelQuestions:
+def of_pool(pool: PoolRows) -> ParallelQuestions:
     """Return the questions of a pool with all their answers.
 
     Questions with an equal key are one question, asked in several languages; where a language has a key twice

@@ -16,13 +16,11 @@ from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
-from xlingual.arrays import Ints
 from xlingual.data.languages import tag_of
-from xlingual.data.names import AMBIGUOUS, Names, zeros_hint
-from xlingual.data.pools.build import clusters_by_id_or_key, clusters_of_candidates, no_split, taken
-from xlingual.data.pools.pool import Candidates, EqualIds, Questions
+from xlingual.data.pools.build import clusters_by_id_or_key, clusters_of_candidates, no_split
+from xlingual.data.pools.rows import Candidates, EqualIds, Questions
 from xlingual.data.rows import ENDINGS, Row, is_missing, name_of, numbered, read_rows, text_of
-from xlingual.data.runs.qrels import Qrels, QrelsLike
+from xlingual.data.runs.qrels import Qrels
 from xlingual.errors import InputError, listed, parameter
 from xlingual.languages import name_of as language_name
 from xlingual.results.provenance import note_file
@@ -366,20 +364,24 @@ def _rows(
         key=keys,
         cluster=clusters_by_id_or_key(parallel, keys),
     )
-    right = [{key: grade for key, grade in own.items() if grade > 0} for own in judged]
-    wrong = [tuple(key for key, grade in own.items() if grade <= 0) for own in judged]
-    held, context = [tuple(own) for own in right], [""] * len(documents)
+    columns, context = judged_columns(judged), [""] * len(documents)
     candidates = Candidates(
         ids=[name for _, name in documents],
         language=code,
         text=list(documents.values()),
         context=context,
-        keys=held,
-        cluster=clusters_of_candidates(questions, held, context, code),
-        grades=[tuple(own.values()) for own in right],
-        irrelevant=wrong if any(wrong) else None,
+        cluster=clusters_of_candidates(questions, columns["keys"], context, code),
+        **columns,
     )
     return tuple(languages), questions, candidates, ()
+
+
+def judged_columns(judged: Sequence[dict[str, int]]) -> dict[str, Any]:
+    """Return keys, grades and irrelevant keys of candidates, by the grades that each has for keys."""
+    right = [{key: grade for key, grade in own.items() if grade > 0} for own in judged]
+    wrong = [tuple(key for key, grade in own.items() if grade <= 0) for own in judged]
+    grades = [tuple(own.values()) for own in right]
+    return {"keys": [*map(tuple, right)], "grades": grades, "irrelevant": wrong if any(wrong) else None}
 
 
 def _parallel(source: str, read: Sequence[Judgements], equal_ids: EqualIds | None) -> tuple[bool, list[str]]:
@@ -429,64 +431,3 @@ def _two_texts(parts: Sequence[dict[Key, str]]) -> bool:
     """Return whether an id has two texts in one language."""
     texts: dict[Key, str] = {}
     return any(texts.setdefault(place, text) != text for part in parts for place, text in part.items())
-
-
-# --- judgements of a file of their own
-
-
-def with_qrels(source: str, rows: Rows, given: QrelsLike, *, unanswered: bool = False) -> Rows:
-    """Return the rows judged anew, with what is left out in a sentence.
-
-    Judgements name texts by their ids, or as language:id. Each question has a key of its own; one without a
-    relevant candidate (with `unanswered`, a judged one) is left out.
-    """
-    languages, questions, candidates, notes = rows
-    qrels = Qrels.of(given)
-    query = _rows_of(qrels.source, "queries", qrels.queries, questions, languages)
-    candidate = _rows_of(qrels.source, "candidates", qrels.candidates, candidates, languages)
-    tags = languages
-    lost = {
-        "queries of the judgements that are not in the data": int((query < 0).sum()),
-        "candidates of the judgements that are not in the data": int((candidate < 0).sum()),
-    }
-    query, candidate, grade = query[qrels.query], candidate[qrels.candidate], qrels.grade
-    order = np.lexsort((query, candidate))
-    order = order[(query[order] >= 0) & (candidate[order] >= 0)]
-    query, candidate, grade = query[order], candidate[order], grade[order]
-    stays = np.unique(query if unanswered else query[grade > 0])
-    if not (grade > 0).any():
-        raise InputError(
-            f"{qrels.source}: no judgement above 0 is of a query and a candidate of {source}: name both by "
-            "their ids, or as language:id"
-            + (zeros_hint(qrels.queries, questions.ids) or zeros_hint(qrels.candidates, candidates.ids))
-        )
-    lost["queries without a relevant candidate"] = len(questions) - len(stays)
-    keys = [
-        f"{tags[code]}:{own}" for code, own in zip(questions.language.tolist(), questions.ids, strict=True)
-    ]
-    held: list[dict[str, int]] = [{} for _ in range(len(candidates))]
-    among = set(stays.tolist())
-    for q, c, own in zip(query.tolist(), candidate.tolist(), grade.tolist(), strict=True):
-        if q in among:
-            held[c][keys[q]] = own
-    right = [{key: own for key, own in judged.items() if own > 0} for judged in held]
-    wrong = [tuple(key for key, own in judged.items() if own <= 0) for judged in held]
-    columns: dict[str, Any] = {
-        "keys": [tuple(own) for own in right],
-        "grades": [tuple(own.values()) for own in right],
-        "irrelevant": wrong if any(wrong) else None,
-    }
-    if left_out := listed(f"{what} ({count:,})" for what, count in lost.items() if count):
-        notes = (*notes, f"{qrels.source}: left out are {left_out}")
-    return languages, taken(replace(questions, key=keys), stays), replace(candidates, **columns), notes
-
-
-def _rows_of(
-    source: str, what: str, names: Sequence[str], part: Questions | Candidates, languages: tuple[str, ...]
-) -> Ints:
-    """Return the row of each name, below 0 for those that are not in the data."""
-    rows = Names([languages[code] for code in part.language.tolist()], part.ids).rows(names)
-    if (rows == AMBIGUOUS).any():
-        first = names[int(np.argmax(rows == AMBIGUOUS))]
-        raise InputError(f"{source}: {first!r} is the id of {what} in several languages: write language:id")
-    return rows

@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from xlingual.data.pools.build import build_pool, joined
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.pools.segment import sentence_breaks
 from xlingual.data.rows import numbered, parsed, read_bytes
 from xlingual.errors import InputError, listed
@@ -121,7 +121,7 @@ def pool_of_squad(
     split: str | None = None,
     *,
     segment: bool = False,
-) -> tuple[MultilingualPool, tuple[LanguageFacts, ...]]:
+) -> tuple[PoolRows, tuple[LanguageFacts, ...]]:
     """Return the pool of (language, file) pairs, with a warning for each kind of oddity, and the counts.
 
     With `segment`, contexts without sentence breaks are given some. Raises InputError, with file, paragraph

@@ -21,7 +21,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.data.languages import tag_of
-from xlingual.data.rows import is_missing, parsed, read_bytes, read_rows, read_table, unpacked
+from xlingual.data.rows import is_missing, parsed, parsed_row, read_bytes, read_rows, read_table, unpacked
 from xlingual.errors import InputError, listed, warn
 from xlingual.files import regular_file
 from xlingual.results.provenance import note_file
@@ -190,7 +190,7 @@ def _lines_or_object(path: Path) -> tuple[bytes, Any]:
         if lines[0].rstrip().endswith(b"}") and lines[2].lstrip()[:1] == b"{":  # an object in each line
             rows = enumerate(raw.splitlines(), start=1)
             places = ((f"{path}, line {number}", line) for number, line in rows if line.strip())
-            return raw, Rows(str(path), ((where, _object(line, where)) for where, line in places))
+            return raw, Rows(str(path), ((where, parsed_row(line, where)) for where, line in places))
         content = parsed(raw, str(path))
         alone = isinstance(content, dict) and not any(isinstance(v, dict) for v in content.values())
         if alone and _first_named(_COLUMNS["query"], content) is not None:
@@ -202,13 +202,6 @@ def _lines_or_object(path: Path) -> tuple[bytes, Any]:
         except (IndexError, struct.error, UnicodeDecodeError, RecursionError, TypeError):
             raise InputError(f"{path} is neither text nor whole CBOR: expected {EXPECTED}") from None
     return raw, None
-
-
-def _object(line: bytes, where: str) -> dict[str, Any]:
-    row = parsed(line, where)
-    if not isinstance(row, dict):
-        raise InputError(f"{where}: expected an object, found {line[:60]!r}")
-    return row
 
 
 def _cbor(raw: bytes, at: int) -> tuple[Any, int]:
@@ -267,12 +260,12 @@ def _mteb_results(source: str, content: Mapping[str, Any]) -> dict[str, dict[str
 
 def _languages_of(source: str, subset: str) -> tuple[str, str]:
     """Return what stands before the names of a subset's documents and queries, as "de:"."""
-    corpus, _, queries = subset.partition("-")
-    tags = tag_of(subset) or tag_of(corpus, any_code=True), tag_of(queries or corpus, any_code=True)
+    whole = tag_of(subset)
+    parts = subset.split("-") if whole is None else [subset]
+    tags = [whole or tag_of(part, any_code=True) for part in (parts[0], parts[-1])]
     if None in tags:
         raise InputError(f"{source}: the subset {subset!r} names no language: keep one subset in the file")
-    whole = tag_of(subset)
-    return (f"{whole}:", f"{whole}:") if whole else (f"{tags[0]}:", f"{tags[1]}:")
+    return f"{tags[0]}:", f"{tags[1]}:"
 
 
 def _columns_of_lines(path: Path, raw: bytes, layouts: Sequence[tuple[str, ...]]) -> dict[str, Any]:

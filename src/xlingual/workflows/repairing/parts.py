@@ -109,7 +109,7 @@ def _halves(
         build_pool(pool.source, pool.languages, marked.questions, marked.candidates, pool.languages, split)
         for split in (TRAIN, TEST)
     ]
-    first, second = ((replace(part, warnings=())) for part in made)
+    first, second = (MultilingualPool.of(replace(part, warnings=())) for part in made)
     return first, second
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import scored
 
-from xlingual import DataWarning, InputError, compare, retrieval, write_report
+from xlingual import DataWarning, InputError, MultilingualPool, compare, retrieval, write_report
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.pool import Candidates, Questions
 from xlingual.data.runs import SearchRun
@@ -50,7 +50,7 @@ def pool_of(grades, tags=None, asked=None, **more):
         grades=[tuple(grade for grade in own.values() if grade > 0) for own in held],
         irrelevant=[tuple(key for key, grade in own.items() if grade <= 0) for own in held],
     )
-    return build_pool("made", known, questions, candidates, **more)
+    return MultilingualPool.of(build_pool("made", known, questions, candidates, **more))
 
 
 class Known:
