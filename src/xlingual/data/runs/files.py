@@ -144,6 +144,8 @@ def lines_of_mapping(source: str, results: Mapping[Any, Any]) -> RunLines:
 
 def _ranks(source: str, results: Mapping[Any, Any] | Sequence[Any]) -> dict[Any, float]:
     if not isinstance(results, Mapping):
+        if odd := [own for own in results if not isinstance(own, str | int)]:
+            raise InputError(f"{source}: {odd[0]!r:.60} stands for a candidate: expected its id")
         return {candidate: float(rank) for rank, candidate in reversed([*enumerate(results, 1)])}
     _, place = np.unique(-numbers(source, [*results.values()]), return_inverse=True)
     return dict(zip(results, (place + 1.0).tolist(), strict=True))
@@ -297,10 +299,10 @@ def _columns_of_lines(path: Path, raw: bytes, layouts: Sequence[tuple[str, ...]]
         columns = {name: table[name].combine_chunks() for name in read}
     except pa.ArrowException:
         rows = [*zip(*_fields(path, raw, names, tabs=tabs), strict=True)]
-        columns = {name: rows[names.index(name)] for name in read}
-        columns = {
-            n: pa.array([*map(float, c)]) if n in _NUMBERS else pa.array(c) for n, c in columns.items()
-        }
+        if not rows:
+            raise InputError(f"{path}: holds no lines: expected {' '.join(layouts[0])}") from None
+        slow = {name: rows[names.index(name)] for name in read}
+        columns = {n: pa.array([*map(float, c)] if n in _NUMBERS else c) for n, c in slow.items()}
     return {name: own.to_numpy() if name in _NUMBERS else own for name, own in columns.items()}
 
 

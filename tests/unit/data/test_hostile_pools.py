@@ -1,0 +1,127 @@
+"""Damaged pools, judged folders, runs and judgements: an InputError of one line, or an answer; nothing "
+"else."""
+
+import json
+import os
+import random
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+
+from xlingual import MultilingualPool, SearchRun
+from xlingual.data.runs.qrels import Qrels
+from xlingual.errors import InputError
+
+CASES = int(os.environ.get("XLINGUAL_HOSTILE", "150"))
+VALUES = [
+    None,
+    "",
+    "\ud800",
+    "é\u0000",
+    -1,
+    1e400,
+    float("nan"),
+    10**30,
+    [],
+    {},
+    [[]],
+    {"a": {}},
+    True,
+    "x" * 5000,
+]
+SQUAD = {"data": [{"title": "T", "paragraphs": [{
+    "context": "Ann sang. Bob fell.", "sentence_breaks": [[0, 9], [10, 19]],
+    "sentences": ["Ann sang.", "Bob fell."],
+    "qas": [{"id": "q", "question": "Who?", "answers": [{"text": "Ann", "answer_start": 0}]}],
+}]}]}  # fmt: skip
+FILES = {
+    "pool/questions.jsonl": [{"id": "1", "lang": "en", "text": "Who?", "key": "k", "cluster": 1, "kind": "a"}]
+    * 1,
+    "pool/candidates.jsonl": [
+        {"id": "a", "lang": "de", "text": "Er.", "keys": ["k"], "grades": [1], "context": "c"}
+    ],
+    "beir/corpus.jsonl": [
+        {"_id": "d1", "title": "", "text": "a"},
+        {"_id": "d2", "text": "b", "language": "en"},
+    ],
+    "beir/queries.jsonl": [{"_id": "q1", "text": "a"}],
+    "beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+    "squad/en.json": SQUAD,
+    "run.trec": "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.4 t\n",
+    "run.json": {"q1": {"d1": 0.5, "d2": 1}},
+    "p_predictions.json": {
+        "mteb_model_meta": {},
+        "en": {"test": {"q1": {"d1": 0.5}}},
+        "de": {"test": {"q1": {}}},
+    },
+    "run.jsonl": [{"query_id": "q1", "hits": [{"id": "d1", "score": 1}], "took": 3}],
+    "qrels.json": {"q1": {"d1": 1}},
+    "qrels.txt": "q1 0 d1 1\nq1 0 d2 0\n",
+}
+
+
+def changed(value, draw):
+    """Return JSON in which something is another value, is missing, or stands twice."""
+    if draw.random() < 0.25 or not isinstance(value, dict | list) or not value:
+        return draw.choice(VALUES)
+    place = draw.choice([*value] if isinstance(value, dict) else range(len(value)))
+    value = dict(value) if isinstance(value, dict) else list(value)
+    if draw.random() < 0.2:
+        del value[place]
+    elif isinstance(value, list) and draw.random() < 0.2:
+        value.append(value[place])
+    else:
+        value[place] = changed(value[place], draw)
+    return value
+
+
+def text_of(content, name):
+    if isinstance(content, str):
+        return content
+    lines = name.endswith(".jsonl") and isinstance(content, list)
+    return "".join(json.dumps(row) + "\n" for row in content) if lines else json.dumps(content)
+
+
+def damaged(raw, draw):
+    """Return bytes some of which are cut, repeated or others."""
+    a, b = sorted(draw.choices(range(len(raw) + 1), k=2))
+    other = bytes(draw.choices(range(256), k=draw.randint(0, 4)))
+    return draw.choice(
+        [raw[:a], raw[:a] + raw[b:], raw[:b] + raw[a:], raw[:a] + other + raw[b:], other, b"[" * 9999]
+    )
+
+
+def read_all(folder):
+    for name in ("pool", "beir", "squad"):
+        yield lambda name=name: MultilingualPool.read(folder / name, ["en"] if name == "beir" else None)
+    for name in ("run.trec", "run.json", "run.jsonl", "p_predictions.json"):
+        yield lambda name=name: SearchRun.read(folder / name).in_trec_order().digest
+    for name in ("qrels.json", "qrels.txt"):
+        yield lambda name=name: Qrels.read(folder / name)
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_nothing_but_an_error_of_one_line(tmp_path, part):
+    draw, said = random.Random(part), []
+    for _ in range(CASES // 3):
+        folder = tmp_path / "case"
+        shutil.rmtree(folder, ignore_errors=True)
+        for name, content in FILES.items():
+            path = Path(folder / name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if draw.random() < 0.5 and not isinstance(content, str):
+                content = changed(content, draw)
+                path.write_bytes(text_of(content, name).encode("utf-8", "surrogatepass"))
+            else:
+                raw = text_of(content, name).encode()
+                path.write_bytes(damaged(raw, draw) if draw.random() < 0.6 else raw)
+        for read in read_all(folder):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    read()
+                except InputError as error:
+                    said.append(str(error))
+    assert not any("\n" in sentence or len(sentence) > 2000 for sentence in said)
