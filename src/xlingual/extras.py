@@ -16,7 +16,6 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "api": ("httpx>=0.27",),
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
     "ray": ("ray>=2.40",),
-    "remote": ("fsspec>=2024.6",),
     "bm25": ("bm25s>=0.2", "pystemmer>=2.2"),
     "segment": ("sentencex>=1.0",),
 }

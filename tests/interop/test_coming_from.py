@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from importlib import import_module
 from pathlib import Path
 from runpy import run_path
 
@@ -21,7 +20,7 @@ import pytest
 
 for library in (
     "sentence_transformers", "mteb", "ranx", "ir_measures", "langchain_core",
-    "pandas", "polars", "datasets", "fsspec", "httpx", "accelerate",
+    "pandas", "polars", "datasets", "httpx", "accelerate",
 ):  # fmt: skip
     pytest.importorskip(library)
 
@@ -48,7 +47,6 @@ def files(copied, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scenes(tmp_path)
     corpus(tmp_path / "FOLDER")
-    on_the_net(monkeypatch)
     for name, spec in (("new", "chargram"), ("old", "random")):
         options = {"text_column": "title_{lang}", "store": None}
         crosslingual_retrieval("products.csv", {"mine": spec}, **options).write(f"out/{name}")
@@ -117,26 +115,6 @@ def corpus(folder):
         for i in range(4)
     ]
     (folder / "captions.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-
-
-def on_the_net(monkeypatch):
-    """Put the tables of the page into file systems in memory, which stand for those of hf:// and s3://."""
-    import pandas as pd
-    from fsspec.implementations.memory import MemoryFileSystem
-
-    class Net(MemoryFileSystem):
-        protocol, store, pseudo_dirs, cachable = ("hf", "s3"), {}, [""], False
-
-        @classmethod
-        def _strip_protocol(cls, path):
-            return "/" + path.partition("://")[2] if "://" in path else path
-
-    for scheme in Net.protocol:
-        monkeypatch.setitem(import_module("fsspec.registry")._registry, scheme, Net)
-    frame = pd.read_csv("products.csv").rename(columns=lambda name: name.replace("title", "text"))
-    for place in ("/datasets/TEAM/SET/data/test.parquet", "/BUCKET/products.parquet"):
-        with Net().open(place, "wb") as file:
-            frame.drop(columns="image").to_parquet(file)
 
 
 def run_shell(block, service, monkeypatch):
