@@ -89,7 +89,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     named: dict[str, str] = {}
     for name in known:
         named.setdefault(name.lower(), name)
-    low = word.lower()
+    low = str(word).lower()  # a setting of a file may be anything
     if low in named:
         return named[low]
     possible = [name for name in named if min(len(low), len(name)) > 3 or _slip(low, name)]

@@ -303,10 +303,10 @@ def check_weights(who: str, folder: Path, *, modules: bool = False) -> None:
     if without == places:
         raise InputError(f"{who}: no weights in this folder: a .safetensors file is needed")
     for place in places:
-        _check_sizes(who, place / "config.json", weights[place])
+        check_sizes(who, place / "config.json", weights[place])
 
 
-def _check_sizes(who: str, path: Path, weights: Iterable[Path]) -> None:
+def check_sizes(who: str, path: Path, weights: Iterable[Path]) -> None:
     """Raise InputError where settings name more layers than there are weights, or sizes that nothing has."""
     tensors = None
     level = [("", read_json(path))]

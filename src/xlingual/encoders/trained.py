@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -16,7 +17,7 @@ from xlingual.encoders.options import DEVICE, Option, one_of, whole_number
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.runtime import choose_device, require, running
 from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
-from xlingual.errors import InputError
+from xlingual.errors import InputError, listed
 from xlingual.models.folder import ModelFolder
 
 SCHEME = Scheme(
@@ -94,8 +95,12 @@ class TrainedNetwork(ABC, Generic[C]):
     def config(self) -> C:
         """The dimensions and options of the network; InputError where its folder does not describe them."""
         try:
-            return cast(C, self.read(self.folder.config["model"]))
-        except (KeyError, TypeError, ValueError) as error:
+            config = self.read(self.folder.config["model"])
+            for field in fields(config):
+                if "int" in str(field.type).split(" | ") and isinstance(getattr(config, field.name), float):
+                    raise TypeError(f"{field.name} is no whole number")
+            return cast(C, config)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
                 f"{self.who}: its config.json does not describe such a model ({error}): copy the model anew"
             ) from None
@@ -104,16 +109,27 @@ class TrainedNetwork(ABC, Generic[C]):
     def module(self) -> Any:  # noqa: ANN401  (of torch)
         """The module with the model's weights, ready to encode."""
         require(self.who, "torch", "torch")
-        module, weights = self.new_module(), self.folder.weights()
-        self.check_unchanged()
+        import torch
+
+        weights = self.folder.weights()
         try:
-            module.load_state_dict(weights)
-        except RuntimeError as error:
-            message = " ".join(str(error).split())[:200]
-            raise InputError(
-                f"{self.who}: its weights do not fit its config.json ({message}): copy it anew"
-            ) from None
+            with torch.device("meta"):  # so that no memory is asked for what the weights do not fill
+                shapes = {name: value.shape for name, value in self.new_module().state_dict().items()}
+        except (RuntimeError, TypeError, ValueError, AttributeError) as error:  # by settings of other types
+            raise self._misfit(str(error)) from None
+        wrong = [
+            name for name, shape in shapes.items() if name not in weights or weights[name].shape != shape
+        ]
+        if wrong := wrong + [name for name in weights if name not in shapes]:
+            raise self._misfit(listed(wrong, 3))
+        module = self.new_module()
+        self.check_unchanged()
+        module.load_state_dict(weights)
         return module.to(choose_device(self.device, self.who)).eval()
+
+    def _misfit(self, what: str) -> InputError:
+        message = " ".join(what.split())[:200]
+        return InputError(f"{self.who}: its weights do not fit its config.json ({message}): copy it anew")
 
     @abstractmethod
     def new_module(self) -> Any:  # noqa: ANN401

@@ -11,6 +11,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
+from xlingual.encoders.checkpoints import check_sizes
 from xlingual.encoders.runtime import Memory, in_batches, in_parts, loading, require
 from xlingual.encoders.scheme import Context
 from xlingual.encoders.tokens import TextTokens, position_limit
@@ -19,7 +20,7 @@ from xlingual.errors import InputError
 from xlingual.models.batches import bags, padded
 from xlingual.models.dual_encoder_config import DualEncoderConfig
 from xlingual.models.features import SHARED, TextFeatures
-from xlingual.models.folder import NETWORK, ModelFolder
+from xlingual.models.folder import NETWORK, WEIGHTS, ModelFolder
 from xlingual.models.vocabulary import FIRST
 from xlingual.records import Encoded, Texts
 
@@ -81,6 +82,7 @@ class DualNetwork(TrainedNetwork[DualEncoderConfig]):
         require(self.who, "st", "torch", "transformers")
         from transformers import AutoConfig, AutoModel
 
+        check_sizes(self.who, self._settings() / "config.json", [self.folder.path / WEIGHTS])
         with loading(self.who):
             settings = AutoConfig.from_pretrained(
                 self._settings(), local_files_only=True, trust_remote_code=False

@@ -96,6 +96,7 @@ class MlmmeTexts(Encoder):
     def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, joint]; words and texts that it does not know are counted for `notes`."""
         self.check_languages(batch.language)
+        _ = self.network.module  # its weights are held against its sizes before memory is asked for
         vectors = np.zeros((len(batch), self.network.config.joint_dim), dtype=np.float32)
         for tag, rows in rows_by_language(batch):
             numbers = [self._numbers(batch.text[row], tag) for row in rows.tolist()]

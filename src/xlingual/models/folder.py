@@ -59,7 +59,7 @@ class ModelFolder:
         _check_there(folder)
         try:
             config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, RecursionError) as error:
             raise InputError(
                 f"{folder / CONFIG} cannot be read as JSON ({error}): copy the model anew"
             ) from None

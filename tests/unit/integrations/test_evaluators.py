@@ -203,7 +203,7 @@ def test_texts_are_encoded_by_role_with_their_prompts_and_equal_ones_once(ours, 
     assert kinds["query"][0] == len(set(pool.questions.text)) and kinds["document"][0] == len(
         set(pool.candidates.text)
     )
-    shared = {"convert_to_numpy": True, "batch_size": 7, "show_progress_bar": False, "truncate_dim": 16}
+    shared = {"convert_to_tensor": True, "batch_size": 7, "show_progress_bar": False, "truncate_dim": 16}
     assert kinds["query"][1] == {**shared, "prompt": "q: "}
     assert kinds["document"][1] == {**shared, "prompt_name": "passage"}
     told = evaluator.get_config_dict()

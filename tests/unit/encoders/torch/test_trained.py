@@ -1,5 +1,8 @@
 """`model:`: trained models as encoders, and what is refused."""
 
+import json
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -243,3 +246,28 @@ def test_a_model_is_known_to_be_trained_on_images_where_it_was(tmp_path):
     with_images = model_at(tmp_path / "with", base=("counting", 3, "counting:1"))
     assert kind_of(encoder(f"model:{with_images.path}")) == {"kind": "fitted", "trained_on_images": True}
     assert kind_of(encoder(f"model:{model_at(tmp_path / 'without').path}")) == {"kind": "fitted"}
+
+
+VALUES = [10**12, -1, 1e300, None, [], {}, "x", True, {"a": {"b": []}}, "\ud800"]
+HOSTILE = [b"", b"{", b"[" * 100_000, b'{"a": ' * 60_000, b"3", b'{"kind": ["x"]}', b"\xff"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_hostile_settings_are_one_line_or_a_model(tmp_path, seed):
+    model_at(tmp_path)
+    rng, path = np.random.default_rng(seed), tmp_path / "config.json"
+    before = path.read_text()
+    for _ in range(8):
+        content = json.loads(before)
+        part = content if rng.random() < 0.4 else content["model"]
+        name = sorted(part)[rng.integers(len(part))]
+        part[name] = VALUES[rng.integers(len(VALUES))]
+        if rng.random() < 0.2:
+            del part[name]
+        path.write_text(json.dumps(content))
+        if rng.random() < 0.2:
+            path.write_bytes(HOSTILE[rng.integers(len(HOSTILE))])
+        with suppress(InputError):
+            text_encoders([f"model:{tmp_path}"], languages=["en"])[tmp_path.name].encode(
+                Texts(["a"], ["en"], ["0"])
+            )
