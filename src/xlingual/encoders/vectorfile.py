@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,18 +13,17 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.arrays import Rows, room_for
+from xlingual.arrays import Rows
 from xlingual.arrow import to_numpy
 from xlingual.errors import InputError, did_you_mean, listed, nearest
 from xlingual.files import regular_file
-from xlingual.results.provenance import note_file, sha256_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES = (".parquet", ".arrow", ".feather", ".ipc")
 SUFFIXES = (".npy", ".safetensors", *TABLES)
-_NUMBERS = ("halffloat", "float", "double", "int8", "int16", "uint16", "int32", "uint32", "int64")
+NUMBERS = ("halffloat", "float", "double", "int8", "int16", "uint16", "int32", "uint32", "int64")
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,10 @@ def check_file(path: Path) -> None:
     if path.is_file():
         regular_file(path, "a file of vectors")
         return
-    if hint := placeholder_hint(str(path)):
-        raise InputError(f"file of vectors {path} not found.{hint}")
-    beside = [name for name in names_beside(path, "file of vectors") if name.endswith(SUFFIXES)]
-    hint = did_you_mean(path.name, beside) or (f" The folder has: {listed(beside)}" if beside else "")
+    hint = placeholder_hint(str(path))
+    if not hint:
+        beside = [name for name in names_beside(path, "file of vectors") if name.endswith(SUFFIXES)]
+        hint = did_you_mean(path.name, beside) or (f" The folder has: {listed(beside)}" if beside else "")
     raise InputError(f"file of vectors {path} not found.{hint}")
 
 
@@ -71,14 +70,7 @@ def names_beside(path: Path, what: str) -> list[str]:
     return sorted(other.name for other in path.parent.iterdir() if other.is_file())
 
 
-def file_digest(path: Path) -> bytes:
-    """Return a hash of all bytes of a file."""
-    found = sha256_of(path)
-    note_file("vectors", path, found)
-    return bytes.fromhex(found)
-
-
-def one_size(dims: Mapping[Path, int], remedy: str) -> int:
+def one_size(dims: Mapping[Any, int], remedy: str) -> int:
     """Return the number of dimensions of files of vectors; InputError where they do not share it."""
     first, dim = next(iter(dims.items()), ("", 0))
     for path, other in dims.items():
@@ -91,15 +83,15 @@ def one_size(dims: Mapping[Path, int], remedy: str) -> int:
 
 def placeholder_hint(path: str) -> str:
     """Return what to write instead of a placeholder that is none, such as `{language}`; "" without one."""
-    found = re.search(r"\{(?!lang\}|role\}|field\})\w*\}", path)
-    if found is None:
+    placeholder = re.search(r"\{(?!lang\}|role\}|field\})\w*\}", path)
+    if placeholder is None:
         return ""
-    near = nearest(found[0][1:-1], ["lang", "role", "field"])
+    near = nearest(placeholder[0][1:-1], ["lang", "role", "field"])
     remedy = (
-        ": write {lang} where the language of a text is to stand, "
-        "{role} where questions or candidates, and {field} where the name of one of its columns"
+        ": write {lang} where the language of a text is to stand, {role} where questions or candidates, and "
+        "{field} where the name of one of its columns"
     )
-    return f" {found[0]} is no placeholder" + (f". Did you mean {{{near}}}?" if near else remedy)
+    return f" {placeholder[0]} is no placeholder" + (f". Did you mean {{{near}}}?" if near else remedy)
 
 
 def open_vectors(path: Path, options: VectorOptions = VectorOptions()) -> NDArray[Any] | Rows:
@@ -112,13 +104,99 @@ def open_vectors(path: Path, options: VectorOptions = VectorOptions()) -> NDArra
     for name, suffixes in (("key", (".safetensors",)), ("column", TABLES), ("id", TABLES)):
         if getattr(options, name) is not None and path.suffix not in suffixes:
             raise InputError(f"{path}: the option {name}= is for {listed(suffixes)} files; leave it out")
-    if path.suffix in TABLES:
+    if path.suffix == ".npy":
+        parts = [_array(path)]
+    elif path.suffix == ".safetensors":
+        parts = [_tensor(path, options.key)]
+    else:
         stat = path.stat()
-        parts = _column_of_vectors(path, options.column, (stat.st_mtime_ns, stat.st_size))
-        parts = [_checked(part, path) for part in parts]
-        return parts[0] if len(parts) == 1 else Rows(parts)
-    array = _open_safetensors(path, options.key) if path.suffix == ".safetensors" else _open_npy(path)
-    return _checked(array, path)
+        parts = _column(path, options.column, (stat.st_mtime_ns, stat.st_size))
+    for array in parts:
+        if array.dtype.kind not in "fiub" or array.dtype == np.uint8:
+            raise InputError(
+                f"{path}: vectors must be numbers, found the type {array.dtype} (a cosine of bytes means "
+                "nothing): save float16 or float32"
+            )
+        if array.ndim != 2 or array.shape[1] == 0:
+            shape = "×".join(map(str, array.shape)) or "a single number"
+            raise InputError(f"{path}: expected a table with one vector per line, found the shape {shape}")
+    return parts[0] if len(parts) == 1 else Rows(parts)
+
+
+def _array(path: Path) -> NDArray[Any]:
+    """Return the array of a .npy file, mapped into memory."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # numpy raises errors of many kinds for damaged heads
+        pickled = "pickle" in str(error) or "Python objects" in str(error)
+        reason = "a pickle, which could run code" if pickled else _line(error)
+        raise InputError(
+            f"{path} is no plain array of numbers, or damaged ({reason}): save it with numpy.save"
+        ) from error
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{path} is an archive of arrays: save one array with numpy.save")
+    return array
+
+
+def _tensor(path: Path, key: str | None) -> NDArray[Any]:
+    """Return a tensor of a .safetensors file, without a key the only table in it."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as handle:
+            shapes = {name: handle.get_slice(name).get_shape() for name in handle.keys()}  # noqa: SIM118
+            tables = [name for name, shape in shapes.items() if len(shape) == 2]
+            if key in shapes or (key is None and len(tables) == 1):
+                return np.asarray(handle.get_tensor(key or tables[0]))
+    except (SafetensorError, OSError, TypeError, AttributeError) as error:  # the last two: bfloat16 in numpy
+        raise _unreadable(path, error, "save it again as float16 or float32") from error
+    problem = (
+        f"{len(tables)} 2-d tensors" if key is None else f"no tensor {key!r}.{did_you_mean(key, shapes)}"
+    )
+    raise InputError(f"{path} has {problem} among {listed(shapes) or 'none'}: choose one with ?key=NAME")
+
+
+@lru_cache(maxsize=4)
+def _column(path: Path, column: str | None, version: object) -> list[NDArray[Any]]:
+    """Return the vectors of a column of a table as arrays that follow each other, each [lines, d].
+
+    Those of an Arrow file stay in it, mapped into memory. A row without a vector is NaN. `version` differs
+    when the file does.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    schema = _table(path, None).schema
+    fitting = [field.name for field in schema if _holds_vectors(field.type)]
+    column = fitting[0] if column is None and len(fitting) == 1 else column
+    if column not in fitting:
+        problem = f"has {len(fitting)} columns of vectors ({listed(fitting)})"
+        if column is not None and column in schema.names:
+            problem = f"column {column!r} holds {schema.field(column).type}, and no lists of numbers"
+        elif column is not None:
+            problem = f"has no column {column!r}.{did_you_mean(column, schema.names)}"
+        remedy = f"choose one with ?column={fitting[0]}" if fitting else f"it has: {listed(schema.names, 20)}"
+        raise InputError(f"{path} {problem}: {remedy}")
+    parts, dims = list[NDArray[Any]](), set[int]()
+    for chunk in (chunk for chunk in _table(path, column).column(column).chunks if len(chunk)):
+        chunk.validate(full=True)  # offsets that lead anywhere would end the interpreter
+        rows = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
+        present = rows.drop_null() if rows.null_count else rows
+        dims.update(pc.unique(pc.list_value_length(present)).to_pylist())
+        if len(dims) > 1:
+            raise InputError(
+                f"{path}, column {column!r}: vectors of several dimensions "
+                f"({listed(map(str, sorted(dims)))}): make them with one model"
+            )
+        values = present.flatten()
+        values = values.cast(pa.float32()) if values.null_count else values
+        numbers = to_numpy(values).reshape(len(present), next(iter(dims), 0))
+        if rows.null_count:
+            whole = np.full((len(rows), numbers.shape[1]), np.nan, dtype=np.float32)
+            whole[~to_numpy(rows.is_null())] = numbers
+            numbers = whole
+        parts.append(numbers)
+    return parts or [np.empty((0, 1), dtype=np.float32)]
 
 
 def ids_of(path: Path, column: str) -> pa.Array:
@@ -126,10 +204,11 @@ def ids_of(path: Path, column: str) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    schema, where = _schema(path), f"{path}, column {column!r}"
+    schema, where = _table(path, None).schema, f"{path}, column {column!r}"
     if column not in schema.names:
-        raise InputError(_no_column(path, column, schema))
-    names = pa.chunked_array(list(_chunks(path, column)), schema.field(column).type).combine_chunks()
+        hint = did_you_mean(column, schema.names)
+        raise InputError(f"{path} has no column {column!r}.{hint} It has: {listed(schema.names, 20)}")
+    names = _table(path, column).column(column).combine_chunks()
     if pa.types.is_dictionary(names.type):
         names = names.dictionary_decode()
     if names.null_count:
@@ -154,190 +233,37 @@ def ids_of(path: Path, column: str) -> pa.Array:
     return names
 
 
-def _checked(array: NDArray[Any], path: Path) -> NDArray[Any]:
-    """Return an array that is a table of numbers; raise InputError for any other."""
-    if array.dtype.kind not in "fiub":
-        raise InputError(
-            f"{path}: vectors must be numbers, found the type {array.dtype}: save float16 or float32"
-        )
-    if array.ndim != 2 or array.shape[1] == 0:
-        shape = "×".join(map(str, array.shape)) or "a single number"
-        raise InputError(f"{path}: expected a table with one vector per line, found the shape {shape}")
-    if array.dtype == np.uint8:
-        raise InputError(
-            f"{path}: holds bytes (uint8), and a cosine of bytes means nothing: save numbers as float16 or "
-            "float32"
-        )
-    return array
-
-
-def _open_npy(path: Path) -> NDArray[Any]:
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # numpy raises errors of many kinds for damaged heads
-        pickled = "pickle" in str(error) or "Python objects" in str(error)
-        reason = "a pickle, which could run code" if pickled else _line(error)
-        raise InputError(
-            f"{path} is no plain array of numbers, or damaged ({reason}): save it with numpy.save"
-        ) from error
-    if not isinstance(array, np.ndarray):
-        raise InputError(f"{path} is an archive of arrays: save one array with numpy.save")
-    return array
-
-
-def _open_safetensors(path: Path, key: str | None) -> NDArray[Any]:
-    """Return a tensor of a file, the only table in it where no key is given."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="np") as handle:
-            shapes = {name: handle.get_slice(name).get_shape() for name in handle.keys()}  # noqa: SIM118
-            if key is not None and key not in shapes:
-                raise InputError(
-                    f"{path} has no tensor {key!r}.{did_you_mean(key, shapes)} It has: {listed(shapes)}"
-                )
-            tables = [name for name, shape in shapes.items() if len(shape) == 2]
-            if key is None and len(tables) != 1:
-                raise InputError(
-                    f"{path}: expected one 2-d tensor, found {len(tables)} among {listed(shapes) or 'none'}; "
-                    "choose one with ?key=NAME"
-                )
-            return np.asarray(handle.get_tensor(key or tables[0]))
-    except (SafetensorError, OSError, TypeError, AttributeError) as error:  # the last two: bfloat16 in numpy
-        raise InputError(
-            f"{path} cannot be read ({_line(error)}): save it again as float16 or float32"
-        ) from error
-
-
-@lru_cache(maxsize=4)
-def _column_of_vectors(path: Path, column: str | None, version: object) -> list[NDArray[Any]]:
-    """Return the vectors of a column as arrays that follow each other, each [lines, d].
-
-    Those of an Arrow file stay in it, mapped into memory; those of Parquet are copied to memory, or where
-    they are large to a file without a name. A row without a vector is NaN. `version` differs when the file
-    does.
-    """
-    import pyarrow.parquet as pq
-
-    name = _chosen(path, _schema(path), column)
-    where, whole, done = f"{path}, column {name!r}", None, 0
-    parts: list[NDArray[Any]] = []
-    for chunk in (chunk for chunk in _chunks(path, name) if len(chunk)):
-        part = _array(chunk, where)
-        first = part if not parts and whole is None else parts[0] if parts else whole
-        if first is not None and part.shape[1] != first.shape[1]:
-            raise InputError(
-                f"{where}: vectors of {first.shape[1]} and of {part.shape[1]} dimensions: make them with one "
-                "model"
-            )
-        if path.suffix != ".parquet":
-            parts.append(part)
-            continue
-        if whole is None:
-            whole = room_for(int(pq.read_metadata(path).num_rows), part.shape[1], part.dtype)
-        whole[done : done + len(part)] = part
-        done += len(part)
-    return parts if parts else [np.empty((0, 1), dtype=np.float32) if whole is None else whole]
-
-
-def _array(chunk: pa.Array, where: str) -> NDArray[Any]:
-    """Return a piece of a column as an array [n, d], a view of it where that is possible."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    chunk.validate(full=True)  # offsets that lead anywhere would end the interpreter
-    if isinstance(chunk, pa.ExtensionArray):
-        chunk = chunk.storage
-    present = chunk.drop_null() if chunk.null_count else chunk
-    lengths = pc.unique(pc.list_value_length(present)).to_pylist()
-    if len(lengths) > 1:
-        raise InputError(
-            f"{where}: vectors of {lengths[0]} and of {lengths[1]} dimensions: make them with one model"
-        )
-    values = present.flatten()
-    values = values.cast(pa.float32()) if values.null_count else values
-    numbers = to_numpy(values).reshape(len(present), *lengths[:1] or (0,))
-    if not chunk.null_count:
-        return numbers
-    rows = np.full((len(chunk), numbers.shape[1]), np.nan, dtype=np.float32)
-    rows[~to_numpy(chunk.is_null())] = numbers
-    return rows
-
-
-def _chosen(path: Path, schema: pa.Schema, column: str | None) -> str:
-    """Return the column of vectors: the one given, or the only one that there is."""
-    fitting = [field.name for field in schema if _is_vectors(field.type)]
-    if column is None and len(fitting) == 1:
-        return str(fitting[0])
-    if column in fitting:
-        return str(column)
-    if column is None:
-        remedy = (
-            f"choose one with ?column={fitting[0]}" if fitting else f"its columns: {listed(schema.names, 20)}"
-        )
-        raise InputError(f"{path} has {len(fitting)} columns of vectors ({listed(fitting)}): {remedy}")
-    if column not in schema.names:
-        raise InputError(_no_column(path, column, schema))
-    raise InputError(
-        f"{path}, column {column!r} holds {schema.field(column).type}: expected lists of numbers"
-        + (f"; columns of vectors: {listed(fitting)}" if fitting else "")
-    )
-
-
-def _no_column(path: Path, column: str, schema: pa.Schema) -> str:
-    names = listed(schema.names, 20)
-    return f"{path} has no column {column!r}.{did_you_mean(column, schema.names)} It has: {names}"
-
-
-def _is_vectors(kind: pa.DataType) -> bool:
+def _holds_vectors(kind: pa.DataType) -> bool:
     """Return whether values of an Arrow type are lists of numbers."""
     import pyarrow as pa
 
     kind = getattr(kind, "storage_type", kind)
     lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return lists and str(kind.value_type) in _NUMBERS
+    return lists and str(kind.value_type) in NUMBERS
 
 
-def _schema(path: Path) -> pa.Schema:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_schema(path) if path.suffix == ".parquet" else _arrow(path).schema
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
-
-
-def _chunks(path: Path, column: str) -> Iterator[pa.Array]:
-    """Yield a column piece by piece."""
+def _table(path: Path, column: str | None) -> pa.Table:
+    """Return a column of a table, or a table without rows; of an Arrow file or stream, mapped into memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         if path.suffix == ".parquet":
-            with pq.ParquetFile(path) as file:
-                for group in range(file.num_row_groups):
-                    yield from file.read_row_group(group, columns=[column]).column(column).chunks
-        else:
-            yield from _arrow(path).column(column).chunks
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(path, error) from error
+            if column is None:
+                return pq.read_schema(path).empty_table()
+            return pq.ParquetFile(path).read(columns=[column])
+        source = pa.memory_map(str(path))
+        try:
+            return pa.ipc.open_file(source).read_all()
+        except pa.ArrowInvalid:
+            source.seek(0)
+            return pa.ipc.open_stream(source).read_all()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _unreadable(path, error, "write the file again") from error
 
 
-def _arrow(path: Path) -> pa.Table:
-    """Return the table of an Arrow file or stream, mapped into memory."""
-    import pyarrow as pa
-
-    source = pa.memory_map(str(path))
-    try:
-        return pa.ipc.open_file(source).read_all()
-    except pa.ArrowInvalid:
-        source.seek(0)
-        return pa.ipc.open_stream(source).read_all()
-
-
-def _unreadable(path: Path, error: Exception) -> InputError:
-    return InputError(f"{path} cannot be read ({_line(error)[:200]}): write the file again")
+def _unreadable(path: Path, error: Exception, remedy: str) -> InputError:
+    return InputError(f"{path} cannot be read ({_line(error)[:200]}): {remedy}")
 
 
 def _line(error: Exception) -> str:

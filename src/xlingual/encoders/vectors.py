@@ -22,7 +22,6 @@ from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
 from xlingual.encoders.vectorfile import (
     VectorOptions,
     check_file,
-    file_digest,
     ids_of,
     one_size,
     open_vectors,
@@ -30,6 +29,7 @@ from xlingual.encoders.vectorfile import (
 from xlingual.errors import InputError, listed, warn
 from xlingual.forms import array_of, refuse_bytes
 from xlingual.records import Encoded, Images, Texts, digest
+from xlingual.results.provenance import note_file, sha256_of
 
 SCHEME = Scheme(
     "vectors",
@@ -76,7 +76,7 @@ class VectorsEncoder(Encoder):
         self.places = places(pattern, self._languages, role_languages)
         if "{role}" not in pattern and FIELD not in pattern:
             for place in self.places:
-                self._check_file(self._path(*place))
+                check_file(self._path(*place))
 
     @property
     def by_role(self) -> bool:  # type: ignore[override]
@@ -92,7 +92,9 @@ class VectorsEncoder(Encoder):
         for language, role in sorted(self.places, key=lambda place: place[0]):
             path = self._path(language, role)
             check_file(path)
-            parts += [language, role or "", file_digest(path)]
+            content = sha256_of(path)
+            note_file("vectors", path, content)
+            parts += [language, role or "", bytes.fromhex(content)]
         whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
         return f"vectors:{whole.hex()[:16]}{self.options.stated}"
 
@@ -114,8 +116,9 @@ class VectorsEncoder(Encoder):
         vectors = np.empty((len(batch), dim), dtype=np.float32) if copied else None
         arrays: list[NDArray[Any]] = []
         index = np.empty(0 if copied else len(batch), dtype=np.int64)
-        for path, language, rows in self._rows_by_file(batch, role):
-            array = self._open(path)
+        whole = [(None, np.arange(len(batch), dtype=np.int64))]
+        for language, rows in rows_by_tag(batch) if "{lang}" in self.pattern else whole:
+            path, array = self._table(language or "", role)
             if self.options.id is None:
                 lines = _lines(path, len(array), language, batch, rows)
             else:
@@ -159,12 +162,10 @@ class VectorsEncoder(Encoder):
             check_file(Path(path))
         return digest(*(part for name in names for part in (name, self._of_field(name).identity))).hex()[:16]
 
-    def _check_file(self, path: Path) -> None:
-        check_file(path)
-
-    def _open(self, path: Path) -> Any:  # noqa: ANN401  (an array or Rows)
-        """Return the table of a file."""
-        return open_vectors(path, self.options)
+    def _table(self, language: str, role: str | None) -> tuple[Any, Any]:
+        """Return the file of a language and role, as messages name it, and its vectors: an array or Rows."""
+        path = self._path(language, role)
+        return path, open_vectors(path, self.options)
 
     def _path(self, language: str, role: str | None) -> Path:
         if "{role}" in self.pattern and role is None:
@@ -180,18 +181,15 @@ class VectorsEncoder(Encoder):
         """
         known = (language for language, other in self.places if other in (role, None))
         languages = dict.fromkeys((*known, *more)) if "{lang}" in self.pattern else ("",)
-        paths = [self._path(language, role) for language in languages]
-        dims = {path: int(self._open(path).shape[1]) for path in paths}
+        tables = [self._table(language, role) for language in languages]
+        dims = {path: int(table.shape[1]) for path, table in tables}
         return one_size(dims, "be of one size, made by one model")
 
-    def _rows_by_file(self, batch: Texts | Images, role: str | None) -> list[tuple[Path, str | None, Ints]]:
-        if "{lang}" not in self.pattern:
-            return [(self._path("", role), None, np.arange(len(batch), dtype=np.int64))]
-        codes, tags = coded(batch.language)
-        return [
-            (self._path(tag, role), tag, np.flatnonzero(codes == code).astype(np.int64))
-            for code, tag in enumerate(tags)
-        ]
+
+def rows_by_tag(batch: Texts | Images) -> list[tuple[str | None, Ints]]:
+    """Return each language of a batch with its rows."""
+    codes, tags = coded(batch.language)
+    return [(tag, np.flatnonzero(codes == code).astype(np.int64)) for code, tag in enumerate(tags)]
 
 
 def _lines(path: Path, lines: int, language: str | None, batch: Texts | Images, rows: Ints) -> Ints:
@@ -282,55 +280,48 @@ class GivenVectors(VectorsEncoder):
     """
 
     def __init__(self, tables: Mapping[str, Any]) -> None:
-        self.tables = {tag: _given_table(tag, table) for tag, table in tables.items()}
-        tags = tuple(tag for tag in self.tables if tag)
-        super().__init__("{lang}" if tags else "array", tags)
+        self.tables: dict[str, NDArray[Any] | Path] = {}
+        for tag, table in tables.items():
+            if isinstance(table, str | os.PathLike):
+                self.tables[tag] = Path(table)
+                check_file(Path(table))
+                continue
+            array = self.tables[tag] = array_of(table)
+            if array.dtype.kind not in "fiu" or array.ndim != 2:
+                raise InputError(
+                    f"{_named(tag)} holds {array.dtype}, shape {array.shape}; expected numbers [n, d]"
+                )
+            refuse_bytes(array, f"{_named(tag)} holds")
+        self.pattern, self.options, self.role_languages = (
+            "array" if "" in tables else "{lang}",
+            VectorOptions(),
+            None,
+        )
+        self._languages = tuple(tag for tag in tables if tag)
+        self.places = places(self.pattern, self._languages)
 
     @cached_property
     def identity(self) -> str:
         """A hash of all numbers."""
         parts: list[str | bytes] = []
         for tag in sorted(self.tables):
-            table = self._open(self._path(tag, None))
+            _, table = self._table(tag, None)
             parts += [tag, str(table.shape), str(table.dtype), *(np.asarray(row).tobytes() for row in table)]
         return f"arrays:{digest(*parts).hex()[:16]}"
 
-    def _path(self, language: str, role: str | None) -> Path:
-        """Return the file of a language, for an array a name that messages can show."""
-        tag = language if self._languages else ""
-        if tag not in self.tables:
+    def _table(self, language: str, role: str | None) -> tuple[Any, Any]:
+        """Return the name of a language's vectors in messages, and these."""
+        if language not in self.tables:
             raise InputError(
                 f"there are no vectors for {language!r}: give an array or a path for it too (given: "
                 f"{listed(self._languages)})"
             )
-        table = self.tables[tag]
-        return table if isinstance(table, Path) else Path(_named_array(tag))
-
-    def _check_file(self, path: Path) -> None:
-        if any(path == table for table in self.tables.values() if isinstance(table, Path)):
-            check_file(path)
-
-    def _open(self, path: Path) -> Any:  # noqa: ANN401  (an array or Rows)
-        for tag, table in self.tables.items():
-            if not isinstance(table, Path) and Path(_named_array(tag)) == path:
-                return table
-        return super()._open(path)
+        table = self.tables[language]
+        return (table, open_vectors(table)) if isinstance(table, Path) else (_named(language), table)
 
 
-def _named_array(tag: str) -> str:
+def _named(tag: str) -> str:
     return f"the array of {tag}" if tag else "the array"
-
-
-def _given_table(tag: str, table: Any) -> NDArray[Any] | Path:  # noqa: ANN401  (an array, a tensor or a path)
-    if isinstance(table, str | os.PathLike):
-        return Path(table)
-    array = array_of(table)
-    if array.dtype.kind not in "fiu" or array.ndim != 2:
-        raise InputError(
-            f"{_named_array(tag)} holds {array.dtype}, shape {array.shape}; expected numbers [n, d]"
-        )
-    refuse_bytes(array, f"{_named_array(tag)} holds")
-    return array
 
 
 def adapter_of(entry: Any, kind: str) -> GivenVectors:  # noqa: ANN401  (an array, or a mapping of such)

@@ -85,14 +85,6 @@ def test_an_arrow_file_stays_in_the_file(tmp_path):
     np.testing.assert_array_equal(np.asarray(packed), VECTORS)
 
 
-def test_a_part_of_a_column_starts_where_it_starts(tmp_path):
-    """Slices of Arrow arrays keep the values of the whole."""
-    from xlingual.encoders.vectorfile import _array
-
-    for kind in ("list", "large", "fixed"):
-        np.testing.assert_array_equal(_array(column(kind=kind).slice(2, 3), "v"), VECTORS[2:5])
-
-
 @pytest.mark.parametrize("kind", ["list", "fixed"])
 @pytest.mark.parametrize("suffix", ["parquet", "ipc"])
 def test_a_row_without_a_vector_is_an_error_where_it_is_used(tmp_path, suffix, kind):
@@ -109,7 +101,7 @@ def test_vectors_of_several_lengths_are_refused(tmp_path, suffix):
         path = write(
             tmp_path / f"v{len(rows)}.{suffix}", pa.table({"v": pa.array(rows, pa.list_(pa.float32()))})
         )
-        assert "vectors of 2 and of 1 dimensions" in refused(lambda path=path: open_vectors(path))
+        assert "several dimensions (1, 2)" in refused(lambda path=path: open_vectors(path))
 
 
 def test_columns_that_hold_no_vectors(tmp_path):
@@ -119,7 +111,7 @@ def test_columns_that_hold_no_vectors(tmp_path):
         lambda: open_vectors(path)
     )
     says = refused(lambda: encoded(f"vectors:{path}?column=words"))
-    assert "holds string: expected lists of numbers" in says
+    assert "holds string" in says
     assert "Did you mean 'embedding'?" in refused(lambda: encoded(f"vectors:{path}?column=embeding"))
     assert "has 0 columns of vectors" in refused(
         lambda: open_vectors(write(tmp_path / "w.parquet", both.select(["id", "words"])))
