@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.columns import shown_paths, view
-from xlingual.data.images import image_name, shared_images
 from xlingual.data.manifest import Manifest
+from xlingual.data.shared_images import image_name, shared_images
 from xlingual.errors import InputError
 from xlingual.images import GLANCE, THREADS, ImageSource, decode, missing_files, read_bytes
 from xlingual.records import digest

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,6 @@ from xlingual.data.tables import Table, described, encodes
 from xlingual.errors import InputError, parameter
 from xlingual.images import ImageSource, is_opened, opened, png_of
 from xlingual.records import digest
-
-if TYPE_CHECKING:
-    from xlingual.data.manifest import Manifest
-
-MANY = 10  # items that may show one image without a warning
 
 
 def images_in(table: Table, name: str | None, several: str | None) -> tuple[Ints, Sequence[ImageSource]]:
@@ -89,33 +84,6 @@ def items_of_images(image: Ints, item: Ints) -> Ints:
     rows = np.flatnonzero(image >= 0)
     n_items = int(item.max(initial=0)) + 1
     return np.bincount(distinct_values(image[rows].astype(np.int64) * n_items + item[rows]) // n_items)
-
-
-def shared_images(manifest: Manifest, image: Ints) -> list[tuple[str, int]]:
-    """Return (name, items) of the images that more than `MANY` items show, those of most items first.
-
-    `image` [n] is the image of each text, -1 for none: equal numbers for equal content.
-    """
-    n_items = items_of_images(image, manifest.item)
-    first = dict(zip(image.tolist()[::-1], range(len(manifest) - 1, -1, -1), strict=True))
-    images = np.flatnonzero(n_items > MANY)
-    images = images[np.argsort(-n_items[images], kind="stable")]
-    return [(image_name(manifest, first[number]), int(n_items[number])) for number in images.tolist()]
-
-
-def shared_sentence(shared: Sequence[tuple[str, int]]) -> str:
-    """Return one sentence on images such as no-image.png, which say nothing of an item."""
-    are = "image is" if len(shared) == 1 else "images are"
-    return (
-        f"{len(shared):,} {are} shown by more than {MANY} items ({shared[0][0]}: {shared[0][1]:,} items): "
-        f"they say nothing of an item; {parameter('drop_shared_images', str(MANY))} leaves their rows out"
-    )
-
-
-def image_name(manifest: Manifest, row: int) -> str:
-    """Return how messages call the image of a text: by its path, or by the id of the text."""
-    source = manifest.image_source[manifest.image[row]] if manifest.image[row] >= 0 else None
-    return str(source) if isinstance(source, Path) else f"the image of {manifest.ids[row]!r}"
 
 
 def _image(source: Any, path_of: Callable[[str], Path]) -> bytes | Path:  # noqa: ANN401
