@@ -83,11 +83,11 @@ def reciprocal_rank(qrels, run, *words):
         "a.trec": TREC,
         "more.trec": TREC.replace(" t\n", " t 12 x y\n"),  # as in trec_eval's own test files
         "tabs.run": TREC.replace(" ", "\t").replace("\n", " \r\n") + "\n\n",
-        "a.trec.gz": gzip.compress(TREC.encode()),
+        "a.trec.gz": gzip.compress(TREC.encode(), mtime=0),
         "marked.trec": b"\xef\xbb\xbf" + TREC.encode(),
         "msmarco.tsv": MSMARCO,
         "a.jsonl": lines(rows(SCORES)),
-        "a.jsonl.gz": gzip.compress(lines(rows(SCORES)).encode()),
+        "a.jsonl.gz": gzip.compress(lines(rows(SCORES)).encode(), mtime=0),
         "lines.json": lines(rows(SCORES)),
         "a.csv": csv_of(rows(SCORES)),
         "a.parquet": table(rows(SCORES)),
@@ -111,12 +111,12 @@ def test_runs(tmp_path, name, content):
         "floats.qrels": QRELS.replace("\n", ".0\n"),
         "beir.tsv": BEIR,
         "noheader.tsv": BEIR.partition("\n")[2],
-        "beir.tsv.gz": gzip.compress(BEIR.encode()),
+        "beir.tsv.gz": gzip.compress(BEIR.encode(), mtime=0),
         "ranx.json": json.dumps(GRADES),
         "ranx.parquet": table(rows(GRADES)),
         "mteb.parquet": table(rows(GRADES, query="query-id", candidate="corpus-id")),
         "a.jsonl": lines(rows(GRADES)),
-        "a.csv.gz": gzip.compress(csv_of(rows(GRADES)).encode()),
+        "a.csv.gz": gzip.compress(csv_of(rows(GRADES)).encode(), mtime=0),
     }.items(),
 )
 def test_judgements(tmp_path, name, content):
@@ -190,7 +190,7 @@ ROW = {"query_id": "q1", "candidate_id": "d1", "score": 1}
         "list.json": "[1, 2]",
         "number.json": '{"q1": 3}',
         "scores.tsv": "q1\td1\t7\nq1\td2\t5\n",  # three columns, and the third is no rank
-        "cut.json.gz": gzip.compress(json.dumps(SCORES).encode())[:-9],
+        "cut.json.gz": gzip.compress(json.dumps(SCORES).encode(), mtime=0)[:-9],
         "cut.lz4": lz4(cbor(SCORES)[:-3]),
         "half.json": '{"q1": {"\\ud83d": 1}}',
         "half.jsonl": '{"qid": "q1", "docid": "\\ud83d", "score": 1}',
