@@ -171,7 +171,7 @@ def test_data_check(xlingual: Any) -> None:
 def test_data_check_lists_all_problems_and_fails_for_errors(xlingual: Any) -> None:
     rows = [f"{i};{tag};Stühle und Größe {i}" for i in range(20) for tag in ("de", "en")]
     rows.insert(0, "id;lang;titel")
-    rows[3:5] = ["1;de_DE;Stuhl", "2;;Tisch"]
+    rows[3:5] = ["1;de DE;Stuhl", "2;;Tisch"]
     Path("shop.csv").write_bytes("\n".join(rows).encode("cp1252"))
     options = ("--text-column", "titel", "--encoding", "cp1252", "--separator", ";")
     outcome = xlingual("data", "check", "shop.csv", *options)

@@ -122,9 +122,7 @@ def _chosen(name: str, rows: Sequence[SchemeRow]) -> SchemeRow:
 
 
 def _page_of_all(rows: Sequence[SchemeRow]) -> Page:
-    lines = [
-        f"{row.name} needs {' and '.join(row.missing)}: {row.pip}" for row in rows if row.scheme and row.pip
-    ]
+    lines = [f"{row.name} needs {row.pip}" for row in rows if row.scheme and row.pip]
     lines += [row.problem for row in rows if row.problem]
     lines.append("options of one: xlingual encoders NAME")
     lines.append(f"specs: {address('reference/encoders')}")
