@@ -36,7 +36,7 @@ from xlingual.ranking import (
 )
 from xlingual.records import TargetCounts
 
-_TIES = 100  # that are listed for a question; one more pass counts the languages of more
+_LISTED = 200_000  # ties of all questions: one more pass counts the languages of those that are not listed
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,8 @@ class BlockHeads:
         if depth > top:
             raise ValueError(f"depth {depth} is beyond the first {top} places")
         self.columns, self.top, self.depth = columns, top, depth
-        self._best = Top(top, (n, len(columns.vectors)), weights=columns.weights, cap=_TIES)
+        cap = int(np.clip(_LISTED // max(n, 1), 100, 1000))
+        self._best = Top(top, (n, len(columns.vectors)), weights=columns.weights, cap=cap)
         self._blocks: list[_Block] = []
 
     def part(self, rows: slice) -> Part:
