@@ -13,10 +13,9 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.arrow import to_numpy
 from xlingual.columns import StringColumn
-from xlingual.data.image_check import ImageCheck, Progress, check_images
+from xlingual.data.image_check import ImageCheck, Progress, check_images, shared_sentence
 from xlingual.data.languages import in_other_script, regional_variants
 from xlingual.data.manifest import Manifest, doubled_languages
-from xlingual.data.shared_images import shared_sentence
 from xlingual.data.tables import Problem, Severity, shown
 from xlingual.errors import listed
 from xlingual.images import NO_URL, url_in

@@ -195,7 +195,7 @@ def _note_tags(table: Table, renamed: Mapping[str, str]) -> None:
     if renamed:
         pairs = [f"{word} as {tag}" for word, tag in renamed.items()]
         sentence = f"{table.source}: languages are read as their usual tags: {listed(pairs)}"
-        table.problems.add("language code", sentence, examples=pairs[:3], severity="note")
+        table.problems.add("language code", sentence, severity="note")
 
 
 def _wide(table: Table, options: ReadOptions) -> dict[str, Any]:

@@ -208,3 +208,12 @@ def require(names: Iterable[str], columns: Sequence[str], source: str | Path) ->
                 f"{source} has no column {column!r}: it has {listed(map(str, names), 20) or 'none'}; name "
                 "one so"
             )
+
+
+def is_number(text: str) -> bool:
+    """Decide whether a cell holds a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

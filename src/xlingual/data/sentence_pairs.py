@@ -14,7 +14,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.data.files import ENDINGS, read_file
-from xlingual.data.rows import is_missing, numbered
+from xlingual.data.rows import is_missing, is_number, numbered
 from xlingual.data.tables import Table, described
 from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.files import regular_file
@@ -218,7 +218,7 @@ def holds_no_header(path: Path, names: Iterable[str]) -> bool:
         first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n").split("\t")
     if len(first) != _FIELDS or {field.strip() for field in first} & set(names):
         return False
-    return not first[0].strip() or _is_number(first[0])
+    return not first[0].strip() or is_number(first[0])
 
 
 def read_semeval(path: Path, names: tuple[str, str, str]) -> Table:
@@ -245,11 +245,3 @@ def read_semeval(path: Path, names: tuple[str, str, str]) -> Table:
         rows.append(fields)
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     return Table.of_columns(str(path), path.parent, columns)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

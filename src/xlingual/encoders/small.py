@@ -92,7 +92,7 @@ class UseEncoder(SmallEncoder):
         texts = ", ".join(f"{count:,} in {tag}" for tag, count in counts.items())
         return [
             f"use: the model was not trained on the languages of some texts ({texts}): expect poor vectors, "
-            f"or take e5:; it knows {' '.join(self.trained_on)}"
+            f"or take e5:; it knows {' '.join(sorted(self.trained_on))}"
         ]
 
 

@@ -21,7 +21,16 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.data.languages import tag_of
-from xlingual.data.rows import is_missing, parsed, parsed_row, read_bytes, read_rows, read_table, unpacked
+from xlingual.data.rows import (
+    is_missing,
+    is_number,
+    parsed,
+    parsed_row,
+    read_bytes,
+    read_rows,
+    read_table,
+    unpacked,
+)
 from xlingual.errors import InputError, listed, warn
 from xlingual.files import regular_file
 from xlingual.results.provenance import note_file
@@ -282,7 +291,7 @@ def _columns_of_lines(path: Path, raw: bytes, layouts: Sequence[tuple[str, ...]]
     tabs = len(first.split(b"\t")) in by_length
     fields = first.split(b"\t" if tabs else None)
     names = by_length.get(len(fields), layouts[0])
-    if len(names) == 3 and rest.strip() and not _is_number(fields[-1].decode("utf-8", "replace")):
+    if len(names) == 3 and rest.strip() and not is_number(fields[-1].decode("utf-8", "replace")):
         raw = b"\n" + rest  # without the header; lines keep their numbers
     strings = pa.dictionary(pa.int32(), pa.string())
     types = {name: pa.float64() if name in _NUMBERS else strings for name in names}
@@ -330,17 +339,9 @@ def _fields(path: Path, raw: bytes, names: tuple[str, ...], *, tabs: bool) -> It
                 f"{len(names)}, {' '.join(names)}"
             )
         for name in (name for name in names if name in _NUMBERS):
-            if not _is_number(value := fields[names.index(name)]):
+            if not is_number(value := fields[names.index(name)]):
                 raise InputError(f"{path}: line {number}: the {name} is {value!r:.40}: expected a number")
         yield fields[: len(names)]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _check_msmarco(path: Path, lines: RunLines) -> None:

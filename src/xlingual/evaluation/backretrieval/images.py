@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.shared_images import shared_images, shared_sentence
+from xlingual.data.image_check import shared_images, shared_sentence
 from xlingual.embed import ImageIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
