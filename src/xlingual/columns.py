@@ -82,7 +82,7 @@ class Strings(ColumnBase[str]):
         """Return a column of Arrow that holds strings, "" for missing ones."""
         import pyarrow as pa
 
-        if pa.types.is_dictionary(column.type):  # views of strings, as polars has them, cannot be taken by code
+        if pa.types.is_dictionary(column.type):  # polars' words are views of strings
             column = column.cast(pa.dictionary(pa.int64(), pa.large_string()))
         chunks = column.cast(pa.large_string()).chunks
         whole = chunks[0] if len(chunks) == 1 else pa.concat_arrays([pa.nulls(0, pa.large_string()), *chunks])
