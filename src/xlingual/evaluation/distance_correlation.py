@@ -8,7 +8,7 @@ read off them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import local
@@ -22,6 +22,7 @@ from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score
+from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import one_pass
@@ -42,6 +43,7 @@ from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
 
 NAME = "distance-correlation"
+MEASURE = DistanceCorrelation()
 EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
 SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement
 _UNION_BYTES = 1 << 29  # of the keys of a union of samples
@@ -90,12 +92,16 @@ def distance_correlation(
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, roles=False)
     run.prepare(text_encoders)
     image_name, image_identity, images = run.images()
+    numbers = Numbers(NAME, [MEASURE], run.subjects, image_name)
+    return evaluate(run, numbers, ranks(run, images, image_identity), run.manifest, Recording())
+
+
+def ranks(run: PairRun, images: ImageIndex, image_identity: str) -> Iterator[Ranked]:
+    """Correlate the distances of texts with those of images, for each encoder and sample."""
     drawn = [SamplePairs.of(task.sample) for task in run.tasks]
-    ranks, measure = ImageRanks(images, run.tasks, drawn), DistanceCorrelation()
-    numbers = Numbers(NAME, [measure], run.subjects, image_name)
+    image_ranks = ImageRanks(images, run.tasks, drawn)
     for name in run.text_encoders:
-        vectors = run.without_role(name)
-        report = run.progress(f"correlating distances: {name}")
+        vectors, report = run.without_role(name), run.progress(f"correlating distances: {name}")
         for chosen in by_pair(run.tasks).values():
             with run.stage("correlate"), one_library_thread():
                 sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]
@@ -103,18 +109,23 @@ def distance_correlation(
             for position, number in enumerate(chosen):
                 task, clusters = run.tasks[number], run.manifest.cluster
                 with run.stage("correlate"), one_library_thread():
-                    found = correlation(task, drawn[number], texts[position], ranks.of(number), clusters)
-                numbers[name, measure.name, numbers.subjects[number]] = run.number(
-                    task,
-                    measure.name,
-                    name,
-                    found.score,
-                    baseline=Baseline(chance=0.0),
+                    found = correlation(
+                        task, drawn[number], texts[position], image_ranks.of(number), clusters
+                    )
+                yield Ranked(
+                    encoder=name,
+                    subject=run.subjects[number],
+                    queries=task.sample.source,
+                    clusters=(),
+                    n_candidates=len(task.sample.target),
+                    values={},
+                    estimates={} if found.score is None else {MEASURE.name: found.score},
+                    baselines={MEASURE.name: Baseline(chance=0.0)},
+                    conditions=run.conditions(task, images=image_identity),
+                    roles=run.roles_of(name),
                     note=found.note,
-                    conditions={"images": image_identity},
                 )
                 report(number + 1, len(run.tasks))
-    return run.finished(numbers.results(run.manifest))
 
 
 @dataclass(frozen=True)

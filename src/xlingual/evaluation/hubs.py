@@ -15,6 +15,9 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import table_of
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sample
+from xlingual.data.thumbnails import cut
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.numbers import Subject
 from xlingual.measures.hub_alarm import LEAST, ByChance, bins_of, is_alarm
@@ -176,6 +179,26 @@ def _across(places: Places, found: Hubness, languages: Languages) -> dict[str, A
     }
 
 
+def hubs_of_pair(
+    manifest: Manifest,
+    sample: Sample,
+    places: Places,
+    wrong: Floats,
+    picture: Callable[[int], bytes | None],
+    relevant: Ints | None = None,
+) -> NamedHubs:
+    """Return the hubs among the targets of a sample; their pictures are shown where hubs are an alarm."""
+    hubs = hubs_of(places, wrong, manifest.cluster[sample.source])
+
+    def describe(candidate: int) -> dict[str, Any]:
+        row = int(sample.target[candidate])
+        tag, slot = manifest.languages[manifest.language[row]], int(manifest.image[row])
+        text = {"id": manifest.ids[row], "language": tag, "text": cut(manifest.text[row])}
+        return {**text, "picture": picture(slot) if hubs.counts.alarm else None}
+
+    return NamedHubs(hubs, describe, relevant)
+
+
 def places_of(found: TopK, query_code: Ints, candidate_code: Ints, k: int) -> Places:
     """Return the first places of queries and candidates, from those of their distinct vectors.
 
@@ -199,36 +222,39 @@ def listed_places(lists: Lists, k: int) -> Places:
     return Places(k, len(lists), lists.n_candidates, query, candidate, above[kept], tied[kept], lists.ended)
 
 
+@dataclass(frozen=True)
+class NamedHubs:
+    """Hubs whose candidates have names.
+
+    `describe` gives id, language, text and picture of a candidate; `relevant` [r] are the candidates of the
+    pairs that belong together, where there are any.
+    """
+
+    hubs: Hubs
+    describe: Callable[[int], Mapping[str, Any]]
+    relevant: Ints | None = None
+
+
 @dataclass
 class HubTable:
-    """Collects the largest hubs of encoders, with their texts."""
+    """Collects the largest hubs of encoders, with their texts where these are kept."""
 
     task: str
-    keep: bool  # whether texts are kept
+    keep: bool
     _rows: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(
-        self,
-        encoder: str,
-        subject: Subject,
-        hubs: Hubs,
-        describe: Callable[[int], Mapping[str, Any]],
-        relevant: Ints | None = None,
-    ) -> None:
-        """Add the hubs of one ranking.
-
-        `describe` gives id, language, text and picture of a candidate; `relevant` [r] are the candidates of
-        the pairs that belong together.
-        """
+    def add(self, encoder: str, subject: Subject, named: NamedHubs) -> None:
+        """Add the hubs of one ranking."""
         if not self.keep:
             return
-        m = hubs.places.n_candidates
         labels = {"task": self.task, "encoder": encoder, "source": subject.source, "target": subject.target}
-        right = None if relevant is None else np.bincount(relevant, minlength=m)
-        for row in hubs.rows():
+        right = None
+        if named.relevant is not None:
+            right = np.bincount(named.relevant, minlength=named.hubs.places.n_candidates)
+        for row in named.hubs.rows():
             candidate = row.pop("candidate")
             answers = {} if right is None else {"relevant_to": int(right[candidate])}
-            self._rows.append({**labels, "seed": subject.seed, **describe(candidate), **row, **answers})
+            self._rows.append({**labels, "seed": subject.seed, **named.describe(candidate), **row, **answers})
 
     def table(self) -> dict[str, pa.Table]:
         """Return the table by its name; nothing where there are no hubs."""

@@ -5,7 +5,7 @@ Samples of a language pair overlap, so the first one says it for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,9 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import from_numpy
-from xlingual.data.manifest import Manifest
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.numbers import Subject
-from xlingual.evaluation.perquery import Words, looked_up, repeated, words_of
+from xlingual.evaluation.perquery import looked_up, repeated, words_of
 from xlingual.ragged import groups, members, spans
 from xlingual.ranking import UNIT, Cosine, Offsets, TextSimilarity, TopK
 
@@ -127,13 +126,8 @@ class NeighbourTable:
         self._labels.append((encoder, subject.source, subject.target, subject.seed))
         self._blocks.append((query_rows[found.query], candidate_rows[found.candidate], found))
 
-    def table(self, manifest: Manifest) -> dict[str, pa.Table]:
-        """Return the table by its name; nothing where nothing was added."""
-        ids = words_of(manifest.ids)
-        return self.named(ids, ids)
-
-    def named(self, queries: Words, candidates: Words) -> dict[str, pa.Table]:
-        """Return the table, with the names of queries and candidates by their rows (see `words_of`)."""
+    def table(self, queries: Sequence[str], candidates: Sequence[str] | None = None) -> dict[str, pa.Table]:
+        """Return the table by its name, nothing where nothing was added; names are those of the rows."""
         import pyarrow as pa
 
         if not self._blocks:
@@ -143,8 +137,10 @@ class NeighbourTable:
         for place, name in enumerate(("encoder", "source", "target")):
             columns[name] = repeated([str(labels[place]) for labels in self._labels], lengths)
         columns["seed"] = from_numpy(np.repeat([labels[3] for labels in self._labels], lengths), pa.int64())
-        for place, (name, words) in enumerate((("query", queries), ("neighbour", candidates))):
-            columns[name] = looked_up(np.concatenate([block[place] for block in self._blocks]), *words)
+        of_query = words_of(queries)
+        words = {"query": of_query, "neighbour": of_query if candidates is None else words_of(candidates)}
+        for place, name in enumerate(words):
+            columns[name] = looked_up(np.concatenate([block[place] for block in self._blocks]), *words[name])
         for name in ("above", "tied"):
             numbers = np.concatenate([getattr(found, name) for _, _, found in self._blocks])
             columns[name] = from_numpy(numbers, pa.int64())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -71,10 +71,7 @@ class Number:
     baseline: Baseline = field(default_factory=Baseline)
     views: Views | None = None
     row_views: Views | None = None
-
-    def with_views(self, views: Views | None) -> Number:
-        """Return the number with the further findings of its entry."""
-        return self if views is None else replace(self, views=views)
+    parts: Mapping[str, Estimate] = field(default_factory=dict)  # by language of the queries
 
 
 @dataclass(frozen=True)
@@ -172,9 +169,23 @@ class Numbers:
         )
 
     def summaries(self) -> Iterator[Summary]:
-        """Yield means over seeds for each pair, then means over seeds and pairs, measure by measure."""
+        """Yield means over seeds for each pair, then means over seeds and pairs, measure by measure.
+
+        Of numbers that have parts by language, these take the place of pairs.
+        """
         for measure in self.measures:
-            for pair, subjects in self._by_pair.items():
+            parts = {
+                encoder: number.parts
+                for (encoder, name, _), number in self._numbers.items()
+                if name == measure.name
+            }
+            tags = dict.fromkeys(tag for languages in parts.values() for tag in languages)
+            for tag in tags:
+                if all(tag in languages for languages in parts.values()):
+                    lines = {encoder: BoardLine(languages[tag]) for encoder, languages in parts.items()}
+                    pair = (tag, self.subjects[0].target)
+                    yield from self.leaderboard(measure.name, pair, lines, higher=measure.higher_is_better)
+            for pair, subjects in () if self.compared == 0 else self._by_pair.items():
                 yield from self._means(measure, pair, subjects)
             yield from self._means(measure, OVERALL, self.subjects)
 

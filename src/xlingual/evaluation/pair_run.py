@@ -14,6 +14,7 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import Names
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
+from xlingual.data.thumbnails import thumbnails
 from xlingual.embed import (
     ImageIndex,
     TextVectors,
@@ -26,11 +27,10 @@ from xlingual.embed import (
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.decoding import broken_rows
 from xlingual.errors import InputError, listed, parameter, warn
-from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
-from xlingual.evaluation.numbers import Baseline, Number, Subject
-from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
+from xlingual.evaluation.numbers import Subject
+from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides, note_dense
 from xlingual.evaluation.run_systems import RunSystem, systems
 from xlingual.results import Results
 
@@ -207,29 +207,25 @@ class PairRun(Run):
         """The subject of each task's numbers."""
         return [Subject(*task.pair, task.sample.seed) for task in self.tasks]
 
-    def encoded(self) -> Iterator[tuple[str, TextSides]]:
-        """Yield each encoder's name and vectors, one at a time: only one set is in memory.
+    def encoded(self) -> Iterator[tuple[str, TextSides | SystemLists]]:
+        """Yield the name of each system with its vectors, or its lists; only one set is in memory.
 
         Sources are queries and targets are candidates, for encoders to which that makes a difference.
         """
-        for name in self.text_encoders:
-            yield name, self.encode(name, self.sides_of if self.roles else self.all_of)
+        for name, system in self.by_name.items():
+            if isinstance(system, RunSystem):
+                alone = len(by_pair(self.tasks)) == 1
+                yield (
+                    name,
+                    SystemLists(name, system, self.manifest, self._names, alone, self.count_unanswered),
+                )
+            else:
+                yield name, self.encode(name, self.sides_of)
 
-    def found(self) -> Iterator[tuple[str, TextSides | SystemLists]]:
-        """Yield the same of each system: the vectors of an encoder, or the lists of another."""
-        for name in self.by_name:
-            yield name, self._of_system(name, self.encode)
-
-    def found_again(self, name: str) -> TextSides | SystemLists:
-        """Return what a system gave, once more; raise ChangedError where that is not what it was."""
-        return self._of_system(name, self.encode_again)
-
-    def _of_system(self, name: str, encode: Callable[..., TextSides]) -> TextSides | SystemLists:
-        system = self.by_name[name]
-        if isinstance(system, RunSystem):
-            alone = len(by_pair(self.tasks)) == 1
-            return SystemLists(name, system, self.manifest, self._names, alone, self.count_unanswered)
-        return encode(name, self.sides_of)
+    @cached_property
+    def picture(self) -> Callable[[int], bytes | None]:
+        """Gives the thumbnail of an image of the manifest by its number."""
+        return thumbnails(self.manifest)
 
     @cached_property
     def _names(self) -> Names:
@@ -269,7 +265,7 @@ class PairRun(Run):
         """Return the images of all tasks as an image encoder sees them."""
         with self.stage("images: encode", "encoding images"):
             found = embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.storing())
-        self.few.keep(f"image encoder {name!r}", found.pool.vectors.raw)
+        note_dense(f"image encoder {name!r}", found.pool.vectors.raw)
         return found
 
     def join_near_duplicates(self, images: ImageIndex | None = None) -> None:
@@ -299,52 +295,33 @@ class PairRun(Run):
         )
         return counted_out(requested, part if self._usable is None else part & self._usable)
 
-    def signed(self, task: PairTask, measure: str, encoder: str, **more: str) -> str:
-        """Return the signature of a number of a task; `more` are further conditions."""
+    def conditions(self, task: PairTask, **more: str) -> dict[str, str]:
+        """Return the conditions of a number of a task, for its signature; `more` are further ones."""
         queries = {} if self.options.queries is None else {"queries": str(self.options.queries)}
         texts = self.options.texts_per_item
-        per_item = {} if texts == "all" else {"texts-per-item": str(texts)}
         described = self.sampler.described(*task.pair, matching=self.matching)
-        conditions = {
+        return {
             "source": task.source,
             "target": task.target,
             "data": self.manifest.digest[:12],
             "sample": f"{described}#{task.sample.seed}",
-            **per_item,
+            **({} if texts == "all" else {"texts-per-item": str(texts)}),
             **queries,
             **self.clusters(),
             **images_of_rows(self.manifest),
             "matching": "yes" if self.matching else "no",
             **more,
         }
-        by_role = self.roles and self.by_name[encoder].by_role
-        roles = {"roles": "source=query,target=candidate"} if by_role else {}
-        return self.signature(
-            conditions, measure, **self.system(encoder, (*task.pair, task.sample.seed)), **roles
-        )
 
-    def number(
-        self,
-        task: PairTask,
-        measure: str,
-        encoder: str,
-        score: Score | None,
-        *,
-        baseline: Baseline,
-        conditions: Mapping[str, str],
-        n_tied: int | None = None,
-        note: str | None = None,
-    ) -> Number:
-        """Return the number of a task, with its signature; `note` says why there is no score."""
-        return Number(
-            score,
-            self.signed(task, measure, encoder, **conditions),
-            n_source=len(task.sample.source),
-            n_target=len(task.sample.target),
-            n_tied=n_tied,
-            note=note,
-            baseline=baseline,
-        )
+    def roles_of(self, encoder: str) -> dict[str, str]:
+        """Return what signatures say of roles: nothing of an encoder to which they make no difference."""
+        by_role = self.roles and self.by_name[encoder].by_role
+        return {"roles": "source=query,target=candidate"} if by_role else {}
+
+    @property
+    def data(self) -> Manifest:  # type: ignore[override]
+        """What is evaluated."""
+        return self.manifest
 
     def finished(self, results: Results, *, ranked: bool = True) -> Results:
         """Return the results with the record of the run, and the kinds of its encoders."""

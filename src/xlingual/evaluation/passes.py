@@ -1,14 +1,18 @@
-"""Passes that samples share: seeds drawn from one set overlap, so one product of their union serves all."""
+"""Passes over texts that samples share: seeds of one set overlap, so one product of their union serves all.
+
+A request is what a task wants to know of one sample: it has a watcher of the pass, and a result after it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.samples import Sample
-from xlingual.evaluation.run import TextSides
+from xlingual.evaluation.run import Tally, TextSides
 from xlingual.ranking import (
     Banked,
     Corrected,
@@ -17,6 +21,8 @@ from xlingual.ranking import (
     Ranker,
     Similarity,
     TextSimilarity,
+    Watcher,
+    rank,
     similarity_of,
 )
 
@@ -49,24 +55,78 @@ def two_passes(progress: Progress | None, repair: Banked | None) -> tuple[Progre
 
 
 class TextUnion:
-    """The similarity of all sources with all targets of some samples, equal vectors collapsed."""
+    """The similarity of all sources with all targets of some samples, equal vectors collapsed.
 
-    def __init__(self, vectors: TextSides, samples: Sequence[Sample]) -> None:
+    A `repair` of hubs takes a pass of its own; its offsets lower the scores of targets.
+    """
+
+    def __init__(
+        self,
+        vectors: TextSides,
+        samples: Sequence[Sample],
+        ranker: Ranker,
+        repair: Banked | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         self._source_rows = distinct_values(np.concatenate([sample.source for sample in samples]))
         self._target_rows = distinct_values(np.concatenate([sample.target for sample in samples]))
-        self.sources = vectors.queries.pool(self._source_rows)
-        self.targets = vectors.candidates.pool(self._target_rows)
-        self.similarity = similarity_of(self.sources.vectors, self.targets.vectors)
+        self._sources = vectors.queries.pool(self._source_rows)
+        self._targets = vectors.candidates.pool(self._target_rows)
+        self.similarity = similarity_of(self._sources.vectors, self._targets.vectors)
+        self.offsets = None if repair is None else repair.offsets(self.similarity, ranker, progress)
 
     def codes(self, sample: Sample) -> tuple[Ints, Ints]:
         """Return the numbers of the distinct vectors of a sample's sources and targets."""
         return (
-            self.sources.code[np.searchsorted(self._source_rows, sample.source)],
-            self.targets.code[np.searchsorted(self._target_rows, sample.target)],
+            self._sources.code[np.searchsorted(self._source_rows, sample.source)],
+            self._targets.code[np.searchsorted(self._target_rows, sample.target)],
         )
 
-    def offsets(
-        self, repair: Banked | None, ranker: Ranker, progress: Progress | None = None
-    ) -> Offsets | None:
-        """Return the offsets of the targets by a correction of hubs, if there is one."""
-        return None if repair is None else repair.offsets(self.similarity, ranker, progress)
+    def weights(self, codes: Ints) -> Ints:
+        """Return how many of a sample's targets, of these codes, have each distinct vector, int64 [u]."""
+        return np.bincount(codes, minlength=self.similarity.shape[1]).astype(np.int64)
+
+    def offsets_of(self, sample: Sample) -> Offsets | None:
+        """Return the offsets of a sample's targets, where there are some."""
+        return None if self.offsets is None else self.offsets.take(self.codes(sample)[1])
+
+
+class Request(Protocol):
+    """What is asked of a pass for one sample."""
+
+    @property
+    def watcher(self) -> Watcher:
+        """What sees the scores."""
+
+    def result(self) -> Any:  # noqa: ANN401
+        """Return the answer, after the pass."""
+
+
+Asked: TypeAlias = Callable[[TextUnion, Sample], Request]
+
+
+def answered(
+    vectors: TextSides,
+    asked: Sequence[tuple[Sample, Asked]],
+    *,
+    ranker: Ranker,
+    tally: Tally,
+    repair: Banked | None = None,
+    progress: Progress | None = None,
+) -> list[Any]:
+    """Return the answers to requests about samples of one language pair, from as few products as possible."""
+    of_sample: dict[int, list[int]] = {}
+    for number, (sample, _) in enumerate(asked):
+        of_sample.setdefault(id(sample), []).append(number)
+    areas = [(asked[numbers[0]][0].source, asked[numbers[0]][0].target) for numbers in of_sample.values()]
+    groups = [list(range(len(asked)))] if one_pass(areas) else list(of_sample.values())
+    answers: dict[int, Any] = {}
+    for done, group in enumerate(groups):
+        before, during = two_passes(part_of(progress, done, len(groups)), repair)
+        union = TextUnion(vectors, [asked[number][0] for number in group], ranker, repair, before)
+        requests = {number: asked[number][1](union, asked[number][0]) for number in group}
+        watchers = [request.watcher for request in requests.values()]
+        rank(corrected(union.similarity, union.offsets), watchers, ranker, progress=during)
+        answers |= {number: request.result() for number, request in requests.items()}
+        tally.add(union.similarity)
+    return [answers[number] for number in range(len(asked))]

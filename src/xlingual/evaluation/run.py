@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
 from msgspec import structs
 
@@ -22,7 +22,6 @@ from xlingual.embed import (
     load_queries,
     refuse_fitted_rows,
 )
-from xlingual.embed.encoding import is_kept
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
@@ -31,14 +30,18 @@ from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.run_systems import Place, RunSystem
 from xlingual.evaluation.similarities import COSINE, Fitted, repair_of
-from xlingual.evaluation.unchanged import ChangedError, FewVectors
-from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
+from xlingual.forms import AnyVectors, SparseVectors, TokenVectors, is_dense
 from xlingual.ranking import Banked, Cpu, Ranker
 from xlingual.records import Texts
 from xlingual.results import Results
 from xlingual.results.entries import Entry
+from xlingual.results.provenance import note_vectors
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
+
+if TYPE_CHECKING:
+    from xlingual.data.manifest import Manifest
+    from xlingual.data.pools.pool import MultilingualPool
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
@@ -129,6 +132,7 @@ P = ParamSpec("P")
 class Run:
     """The parts of every evaluation: options, text encoders, and a record of how it went."""
 
+    data: Manifest | MultilingualPool | None = None  # what is evaluated, for results in memory
     ranks_texts = True  # whether an encoder's own correction of hubs is used
 
     def __init__(self, task: str, options: Options) -> None:
@@ -141,7 +145,6 @@ class Run:
         self.truncated: dict[str, dict[str, int]] = {}
         self.dropped: dict[str, int] = {}
         self.near: NearDuplicates | None = None
-        self.few = FewVectors()  # as they were evaluated
         self.costs: dict[str, dict[str, float]] = {}
         # queries without results, by (system, source, target, seed)
         self.unanswered: dict[tuple[str, str, str, int], int] = {}
@@ -233,7 +236,7 @@ class Run:
             finally:
                 spent, self._spent = self._spent, None
         self._count_cost(name, _parts(found)[-1], spent)
-        self.few.keep(f"text encoder {name!r}", *_parts(found))
+        note_dense(f"text encoder {name!r}", *_parts(found))
         side = found.queries if isinstance(found, RoleVectors) else found
         vectors = side.questions if isinstance(side, PoolVectors) else getattr(side, "vectors", None)
         if isinstance(vectors, SparseVectors | TokenVectors) and vectors.compared_by != COSINE:
@@ -256,16 +259,6 @@ class Run:
         }
         speed = {} if rate is None else {"texts_per_second": round(rate, 1)}
         self.costs[name] = {**self.costs.get(name, {}), **own, **speed}
-
-    def encode_again(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
-        """Return the same once more, from the store if they are there; raise ChangedError for other ones."""
-        encoder, who = self.text_encoders[name], f"text encoder {name!r}"
-        stored = self.options.store is not None and is_kept(encoder)
-        if not stored and encoder.has_changed():
-            raise ChangedError(who)
-        found = embed(name, encoder)
-        self.few.check(who, *_parts(found))
-        return found
 
     def signature(
         self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str
@@ -295,6 +288,7 @@ class Run:
 
     def finished(self, results: Results, *, ranked: bool = True) -> Results:
         """Return the results with the record of the run; `ranked`: whether anything was ranked."""
+        results.data = self.data
         results.timings = dict(self.seconds)
         results.truncated = self.truncated
         lists = {name: one for name, one in self.by_name.items() if isinstance(one, RunSystem)}
@@ -325,6 +319,12 @@ def _parts(found: TextSides | PoolVectors | BatchVectors) -> list[AnyVectors]:
         return [found.questions, found.candidates]
     sides = [found.queries, found.candidates] if isinstance(found, RoleVectors) else [found]
     return [side.vectors for side in sides]
+
+
+def note_dense(who: str, *parts: AnyVectors) -> None:
+    """Note the digest of an encoder's vectors in the results, where they are dense."""
+    if all(map(is_dense, parts)):
+        note_vectors(who, parts)
 
 
 def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:

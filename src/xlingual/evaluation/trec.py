@@ -16,58 +16,125 @@ control characters and % within an id stand as %XX of their UTF-8 bytes, since w
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import numpy as np
 
+from xlingual.arrays import Ints
+from xlingual.data.manifest import Manifest
 from xlingual.data.names import escaped
-from xlingual.errors import DataWarning, InputError, warn
-from xlingual.evaluation.rankings import Ranking
+from xlingual.errors import InputError, warn
+from xlingual.evaluation.lists import Lists
+from xlingual.evaluation.ordered import ranked
 from xlingual.files import atomic_file, make_folder
-from xlingual.results import Results
+from xlingual.ranking import Offsets, Pool, TextRows, similarity_of
 
-GIB = 1 << 30
-LINE = 55  # bytes of a run's line, about
+IMAGE = "image"  # stands for a language where images are queries or candidates
 QRELS = "qrels.txt"
+_GIB = 1 << 30
+_LINE = 55  # bytes of a run's line, about
 
 
-def write_trec(results: Results, folder: str | Path, depth: int | None = 1000) -> None:
-    """Write the runs and qrels of results in memory: a folder SOURCE-TARGET of each language pair.
+@dataclass(frozen=True)
+class Member:
+    """A query or a candidate: a text of a language, or an image, by the first text that shows it."""
 
-    Of several seeds each has a folder of its own, SOURCE-TARGET.seedN; of a multilingual pool all files are
-    in the folder itself. A list has `depth` candidates, None for all. Files are written all or none.
+    language: str
+    id: str
 
-    Raises InputError where the results do not know their lists any more.
+    @property
+    def name(self) -> str:
+        """The name in TREC files."""
+        return f"{self.language}:{escaped(self.id)}"
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What an encoder or a run ranked for n queries among m candidates, ready to be listed."""
+
+    queries: Sequence[Member]
+    candidates: Sequence[Member]
+    relevant: tuple[Ints, Ints]  # (query, candidate) places of the pairs that belong together
+    vectors: tuple[TextRows, TextRows] | None = None  # [n] and [m]
+    offsets: Offsets | None = None  # of the candidates, with a correction of hubs
+    judged: tuple[Ints, Ints, Ints] | None = None  # (query, candidate, grade) of all pairs that have a grade
+    lists: Lists | None = None  # of a search system, in place of vectors
+    # another order of the vectors' lists: takes the depth
+    ordered: Callable[[int | None], Iterator[list[int]]] | None = None
+
+    def scored(self, depth: int | None) -> Iterator[tuple[list[int], list[float] | None]]:
+        """Yield the places of the `depth` best candidates (None: all) of each query, and their scores.
+
+        Ties come in the order of names, also at the depth, but where another order is given. Scores are those
+        that a search system gave, None where there are none. The order is exact.
+        """
+        names = [member.name for member in self.candidates]
+        if self.lists is not None:
+            yield from _listed(self.lists, names, depth)
+        elif self.ordered is not None:
+            yield from ((best, None) for best in self.ordered(depth))
+        else:
+            assert self.vectors is not None
+            yield from ((best, None) for best in best_by_name(*self.vectors, names, depth, self.offsets))
+
+
+def _listed(
+    lists: Lists, names: Sequence[str], depth: int | None
+) -> Iterator[tuple[list[int], list[float] | None]]:
+    """Yield the lists of a search system, ties in the order of names."""
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    order, score = np.lexsort((rank[lists.candidate], lists.level, lists.query)), lists.level_scores
+    for low, high in pairwise(lists.start.tolist()):
+        lines = order[low:high][:depth]
+        yield lists.candidate[lines].tolist(), None if score is None else score[lines].tolist()
+
+
+def best_by_name(
+    queries: TextRows,
+    candidates: TextRows,
+    names: Sequence[str],
+    depth: int | None,
+    offsets: Offsets | None = None,
+) -> Iterator[list[int]]:
+    """Yield the best candidates of each query by the adjusted score, ties in the order of their names.
+
+    The order is exact: float64 scores to 9 decimals.
     """
-    check_depth(depth)
-    evaluated = results.evaluated
-    if evaluated is None:
-        raise InputError(
-            "these results hold no rankings: files of results keep ranks alone; evaluate with --trec DIR, or "
-            "call write_trec on what an evaluation returned"
-        )
-    encoders = list(dict.fromkeys(entry.encoder for entry in results.entries))
-    _warn_of_size(results, depth)
-    several = len({entry.seed for entry in results.entries}) > 1
-    with unfinished(folder) as begun, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # the evaluation raised them
-        for encoder in encoders:
-            for ranking in evaluated.rankings(encoder):
-                of = ranking.source, ranking.target, ranking.seed
-                write_ranking(begun / folder_of(*of, several), ranking, depth)
+    by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+    collapsed = Pool.of(candidates.raw, candidates.rows)
+    if offsets is not None:  # equal vectors have equal ones
+        offsets = offsets.take(np.unique(collapsed.code, return_index=True)[1])
+    count = len(names) if depth is None else min(depth, len(names))
+    for best in ranked(similarity_of(queries, collapsed.vectors), collapsed.code[by_name], count, offsets):
+        yield by_name[best].tolist()
 
 
-def write_ranking(folder: Path, ranking: Ranking, depth: int | None) -> None:
+def texts_of(manifest: Manifest, rows: Ints) -> list[Member]:
+    """Return the texts of some rows."""
+    tags = manifest.languages
+    return [Member(tags[manifest.language[row]], manifest.ids[row]) for row in rows.tolist()]
+
+
+def images_of(manifest: Manifest, rows: Ints) -> list[Member]:
+    """Return images, each by a row that shows it; ids of rows are unique only within a language."""
+    return [
+        replace(text, language=IMAGE, id=f"{text.language}:{text.id}") for text in texts_of(manifest, rows)
+    ]
+
+
+def write_ranking(folder: Path, ranking: Ranking, encoder: str, depth: int | None) -> None:
     """Write the run of an encoder into a folder, and the qrels where there are none yet."""
     make_folder(folder)
     if not (folder / QRELS).exists():
         _write_lines(folder / QRELS, _qrels(ranking))
-    _write_lines(folder / run_file(ranking.encoder), _run(ranking, depth))
+    _write_lines(folder / run_file(encoder), _run(ranking, encoder, depth))
 
 
 def folder_of(source: str, target: str, seed: int, several_seeds: bool) -> str:
@@ -85,19 +152,17 @@ def _qrels(ranking: Ranking) -> Iterator[str]:
         yield f"{queries[query].name} 0 {candidates[candidate].name} {grade}\n"
 
 
-def _run(ranking: Ranking, depth: int | None) -> Iterator[str]:
+def _run(ranking: Ranking, encoder: str, depth: int | None) -> Iterator[str]:
     """Yield the lines of a run, those of one query at a time."""
     candidates = [member.name for member in ranking.candidates]
     count = len(candidates) if depth is None else min(depth, len(candidates))
-    tag = escaped(ranking.encoder) or "-"
+    tag = escaped(encoder) or "-"
     ends = [f" {rank} {count + 1 - rank} {tag}\n" for rank in range(1, count + 1)]
     for query, (best, scores) in zip(ranking.queries, ranking.scored(depth), strict=True):
-        start = f"{query.name} Q0 "
-        own = ends[: len(best)]
+        start, lines = f"{query.name} Q0 ", ends[: len(best)]
         if scores is not None:
-            own = [f" {rank} {score!r} {tag}\n" for rank, score in enumerate(scores, start=1)]
-        pairs = zip(best, own, strict=True)
-        yield "".join(start + candidates[c] + end for c, end in pairs)
+            lines = [f" {rank} {score!r} {tag}\n" for rank, score in enumerate(scores, start=1)]
+        yield "".join(start + candidates[c] + end for c, end in zip(best, lines, strict=True))
 
 
 def run_file(encoder: str) -> str:
@@ -136,17 +201,8 @@ def _write_lines(path: Path, pieces: Iterable[str]) -> None:
         file.writelines(pieces)
 
 
-def warn_of_bytes(size: float, encoders: int) -> None:
-    """Raise a DataWarning where the runs of all encoders will take more than 1 GiB."""
-    if size > GIB:
+def warn_of_size(n_lines: int, encoders: int) -> None:
+    """Raise a DataWarning where the runs of all encoders, of so many lines, will take more than 1 GiB."""
+    if (size := n_lines * _LINE) > _GIB:
         runs = "the run of 1 encoder" if encoders == 1 else f"the runs of {encoders} encoders"
-        warn(f"--trec: {runs} will take about {size / GIB:.1f} GiB: a smaller --trec-depth writes less")
-
-
-def _warn_of_size(results: Results, depth: int | None) -> None:
-    first = results.entries[0].measure
-    lists = [
-        (entry.n_source, entry.n_target, entry.encoder) for entry in results.entries if entry.measure == first
-    ]
-    lines = sum(queries * (pool if depth is None else min(depth, pool)) for queries, pool, _ in lists)
-    warn_of_bytes(LINE * lines, len({encoder for *_, encoder in lists}))
+        warn(f"--trec: {runs} will take about {size / _GIB:.1f} GiB: a smaller --trec-depth writes less")

@@ -26,8 +26,8 @@ def data_of(results: Results, manifest: ManifestLike | None = None) -> Manifest:
     """
     if isinstance(manifest, Manifest):
         return _same(results, manifest)
-    if manifest is None and results.evaluated is not None and isinstance(results.evaluated.data, Manifest):
-        return results.evaluated.data
+    if manifest is None and isinstance(results.data, Manifest):
+        return results.data
     request = results.request
     if manifest is not None and not isinstance(manifest, str | Path):
         return _same(results, Manifest.of(manifest, **_options(request)))
@@ -65,12 +65,8 @@ def _same(results: Results, data: Manifest) -> Manifest:
 def pool_of(results: Results, pool: MultilingualPool | str | Path | None = None) -> MultilingualPool:
     """Return the pool that results are of: that of their request, or the given one; as `data_of` does."""
     request = results.request
-    if (
-        pool is None
-        and results.evaluated is not None
-        and isinstance(results.evaluated.data, MultilingualPool)
-    ):
-        return results.evaluated.data
+    if pool is None and isinstance(results.data, MultilingualPool):
+        return results.data
     if not isinstance(pool, MultilingualPool):
         path = _path_of(request.get("pool"), pool, "pool")
         known: dict[str, Any] = {name: request.get(name) for name in ("languages", "split", "equal_ids")}

@@ -24,8 +24,8 @@ from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.errors import InputError, did_you_mean
 from xlingual.evaluation.backretrieval.evaluate import SIM
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
-from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_pools as refuse_small_targets
-from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
+from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_targets
+from xlingual.evaluation.crosslingual_retrieval import several_answers
 from xlingual.evaluation.pair_run import PairTask, make_tasks, rows_with_image
 from xlingual.evaluation.run import Options
 from xlingual.files import atomic_file, make_folder

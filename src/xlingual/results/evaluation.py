@@ -28,7 +28,6 @@ from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_t
 from xlingual.results.values import Count, Number, Whole, about, among
 from xlingual.results.views import tagged, untagged
 from xlingual.signature import Signature
-from xlingual.tasks import load
 from xlingual.typed import convert
 from xlingual.visible import visible
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "xlingual/results/1"
-FAILURES = "xlingual.evaluation.failures:failures_table"  # of higher layers, so they are loaded late
-TREC = "xlingual.evaluation.trec:write_trec"
 
 
 class Dropped(Struct, frozen=True):
@@ -158,7 +155,7 @@ class Results(Plotted):
     request: dict[str, Any] = field(default_factory=dict)  # how it was made
     provenance: Provenance | None = None  # from what it was made
     run: dict[str, Any] = field(default_factory=dict)  # circumstances that change no number
-    evaluated: Any = field(default=None, repr=False, compare=False)  # the data and its lists; in memory only
+    data: Any = field(default=None, repr=False, compare=False)  # what was evaluated; in memory only
 
     def _repr_html_(self) -> str | None:
         return html_of(self)
@@ -241,41 +238,6 @@ class Results(Plotted):
             interval = row.pop("ci") or {}
             flat.append(row | {"ci_low": interval.get("low"), "ci_high": interval.get("high")})
         return pd.DataFrame(flat)
-
-    def failures_table(self, data: Any = None, **which: Any) -> pa.Table:  # noqa: ANN401  (a manifest or pool)
-        """Return what `failures` does as an Arrow table; pandas is not needed."""
-        found: pa.Table = load(FAILURES)(self, data, **which)
-        return found
-
-    def failures(self, data: Any = None, **which: Any) -> Any:  # noqa: ANN401  (pandas is not a dependency)
-        """Return all queries whose value is below 1 as a pandas DataFrame, the worst first, with their texts.
-
-        A row has the query, what was retrieved first and a right answer (language, id, text, image path), the
-        rank, how many candidates `tied`, and in `rights` how many right answers there are. Results in memory
-        remember the data; to results that were read give it: `failures(manifest)`. These know what was
-        retrieved for Backretrieval alone.
-
-        Keywords: `encoder`, `pair` ("en-de"), `seed`, `measure` (default: the first), `worst` (so many rows).
-
-        Raises:
-            XlingualError: pandas is not installed.
-            InputError: there is no data, or it is not that of the results; a keyword names what is not there.
-
-        """
-        try:
-            import pandas  # noqa: F401  (Arrow's own message names another package)
-        except ImportError as error:
-            raise XlingualError(
-                "failures() needs pandas: pip install pandas; failures_table() gives an Arrow table"
-            ) from error
-        return self.failures_table(data, **which).to_pandas()
-
-    def write_trec(self, folder: str | Path, depth: int | None = 1000) -> None:
-        """Write runs and qrels of what was ranked, for trec_eval, ir_measures and ranx.
-
-        Only results in memory know it. A list has `depth` candidates, None for all.
-        """
-        load(TREC)(self, folder, depth)
 
     def write(self, folder: str | Path) -> None:
         """Write the files into `folder` (made if need be): a crash leaves the old result or the new one.

@@ -22,9 +22,8 @@ from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 from xlingual.data.samples import resolve_pairs
 from xlingual.errors import parameter
 from xlingual.evaluation.pair_run import PairTask, make_tasks, usable_rows
-from xlingual.evaluation.rankings import texts_of
 from xlingual.evaluation.run import Options
-from xlingual.evaluation.trec import QRELS, folder_of, unfinished
+from xlingual.evaluation.trec import QRELS, folder_of, texts_of, unfinished
 from xlingual.files import make_folder, refuse_loss
 from xlingual.ragged import members
 

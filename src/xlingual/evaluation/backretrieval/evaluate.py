@@ -12,11 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Unpack
 
+import numpy as np
+
 from xlingual.arrays import Floats, distinct_values
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.embed import ImageIndex
 from xlingual.encoders import ImageModelLike
-from xlingual.errors import listed, warn
+from xlingual.errors import InputError, listed, warn
 from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference
 from xlingual.evaluation.backretrieval.examples import (
     ExampleRows,
@@ -31,20 +33,18 @@ from xlingual.evaluation.backretrieval.look_alikes import (
     warn_of_near_identical,
 )
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
-from xlingual.evaluation.backretrieval.rankings import rankings, refuse_function
 from xlingual.evaluation.backretrieval.way_back import Scorable, WaysFound, ways_back
-from xlingual.evaluation.estimates import score
+from xlingual.evaluation.hubs import hubs_of_pair
 from xlingual.evaluation.listed import SystemLists
+from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.near_duplicates import DECLARED
-from xlingual.evaluation.neighbours import KEPT, NeighbourTable
-from xlingual.evaluation.numbers import Numbers
-from xlingual.evaluation.pair_hubs import PairHubs
+from xlingual.evaluation.neighbours import KEPT
+from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
-from xlingual.evaluation.rankings import Evaluated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, joined
 from xlingual.evaluation.similarities import COSINE
-from xlingual.evaluation.trec import write_trec
+from xlingual.evaluation.trec import Ranking, images_of, texts_of
 from xlingual.measures import (
     MeanImageSimilarity,
     Measure,
@@ -54,7 +54,7 @@ from xlingual.measures import (
     as_recall,
     parse_rank_measures,
 )
-from xlingual.ranking import Ranker, one_library_thread
+from xlingual.ranking import Ranker, UnitVectors, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
@@ -143,7 +143,8 @@ def backretrieval(
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
-    ranked = as_recall(parse_rank_measures(measures, beside=[SIM]))
+    chosen = as_recall(parse_rank_measures(measures, beside=[SIM]))
+    recording = Recording(examples, neighbours, trec, trec_depth)
     options = Options(
         *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
         queries=queries,
@@ -154,66 +155,72 @@ def backretrieval(
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, takes_lists=True)
     run.prepare(joined(text_encoders, runs))
-    found = _Backretrieval(run, ranked, runs=trec is not None, neighbours=neighbours)
-    return found.results(examples, trec, trec_depth)
+    task = Backretrieval(run, chosen, recording)
+    numbers = Numbers(NAME, task.measures, run.subjects, task.image_name)
+    results = evaluate(run, numbers, task.ranks(), run.manifest, recording)
+    if examples:
+        results.examples = examples_table(run.manifest, list(task.examples(results.summary)))
+    if task.distance is not None and task.distance < NEAR_IDENTICAL:
+        results.diagnostics["near_identical_images"] = task.distance
+    return results
 
 
-def _warn_of_own_images(run: PairRun, judge: str) -> None:
-    """Warn of encoders that were fitted on near images of the encoder that judges them now."""
-    own = [name for name, encoder in run.text_encoders.items() if encoder.fitted_images == judge]
-    if own:
-        warn(
-            f"{listed(own)} was fitted on near images of the same image encoder, so that its Backretrieval "
-            "and SIM are too high: judge it with another image encoder"
-        )
+class Backretrieval:
+    """The steps of one evaluation: nearest texts, ways back with baselines, and examples."""
 
-
-class _Backretrieval:
-    """The steps of one evaluation, in order: nearest texts, ways back with baselines, scores, examples."""
-
-    def __init__(
-        self, run: PairRun, measures: Sequence[RankMeasure], *, runs: bool, neighbours: bool
-    ) -> None:
+    def __init__(self, run: PairRun, measures: Sequence[RankMeasure], recording: Recording) -> None:
         self.run, self.tasks = run, run.tasks
-        if runs:
-            refuse_function(run)
         self.image_name, self.image_identity, self.images = image_space(run)
-        _warn_of_own_images(run, self.image_identity)
+        if recording.trec is not None and not isinstance(self.images, ImageIndex):
+            raise InputError(
+                "runs of Backretrieval need vectors of the images, and these are compared by a function: "
+                "give an image encoder, or leave out --trec"
+            )
+        self._warn_of_fitted()
         self.distance = usual_distance(self.images) if isinstance(self.images, ImageIndex) else None
         warn_of_near_identical(self.distance)
         refuse_small_pools(self.images, run.tasks, measures)
         self.ranked = _with_share(measures, self.images, run.tasks)
         self.measures: list[Scorable] = [*self.ranked, SIM]
-        self.neighbours = NeighbourTable(NAME)
-        self._first = KEPT if neighbours else 1
+        self._first = KEPT if recording.neighbours else 1
+        self._ways: dict[tuple[str, int], WaysFound] = {}
 
-    def results(self, examples: bool, trec: str | Path | None, depth: int | None) -> Results:
-        """Return everything that was found."""
-        nearest = {name: self._nearest(name, vectors) for name, vectors in self.run.found()}
-        found, references = self._ways_back(nearest)
-        hubs = PairHubs(self.run, examples)
-        with self.run.stage("statistics", "computing intervals"):
-            numbers = self._numbers(found, references, hubs)
-            results = numbers.results(self.run.manifest)
-            results.tables = hubs.table() | self.neighbours.table(self.run.manifest)
-            if examples:
-                blocks = list(self._examples(results.summary, found))
-                results.examples = examples_table(self.run.manifest, blocks)
-        results.evaluated = Evaluated(self.run.manifest, partial(rankings, self.run))
-        if trec is not None:
-            with self.run.stage("trec", "writing rankings"):
-                write_trec(results, trec, depth)
-        results = self.run.finished(results)
-        if self.distance is not None and self.distance < NEAR_IDENTICAL:
-            results.diagnostics["near_identical_images"] = self.distance
-        return results
+    def _warn_of_fitted(self) -> None:
+        """Warn of encoders that were fitted on near images of the encoder that judges them now."""
+        encoders = self.run.text_encoders.items()
+        fitted = [name for name, encoder in encoders if encoder.fitted_images == self.image_identity]
+        if fitted:
+            warn(
+                f"{listed(fitted)} was fitted on near images of the same image encoder, so that its "
+                "Backretrieval and SIM are too high: judge it with another image encoder"
+            )
+
+    def ranks(self) -> Iterator[Ranked]:
+        """Rank targets by all systems, then source images in passes that all systems share."""
+        nearest = {name: self._nearest(name, vectors) for name, vectors in self.run.encoded()}
+        references = self._ways_back(nearest)
+        clusters = [
+            cluster_ids(self.run.manifest, number, task, references[number].oracle_target)
+            for number, task in enumerate(self.tasks)
+        ]
+        baselines = [
+            {
+                measure.name: references[number].baseline(measure, clusters[number])
+                for measure in self.measures
+            }
+            for number in range(len(self.tasks))
+        ]
+        first = {numbers[0] for numbers in by_pair(self.tasks).values()}
+        for name in self.run.by_name:
+            for number in range(len(self.tasks)):
+                yield self._ranked(name, number, baselines[number], is_first=number in first)
 
     def _nearest(self, name: str, vectors: TextSides | SystemLists) -> list[Nearest]:
         """Return the nearest texts of one encoder for each task."""
-        found: list[Nearest] = []
+        nearest: list[Nearest] = []
         with self.run.stage("texts: rank"), one_library_thread():
             for (source, _), numbers in by_pair(self.tasks).items():
-                found += nearest_texts(
+                nearest += nearest_texts(
                     vectors,
                     [self.tasks[number].sample for number in numbers],
                     ranker=self.run.options.ranker,
@@ -222,17 +229,10 @@ class _Backretrieval:
                     tally=self.run.tally,
                     first=self._first,
                 )
-        for task, subject, nearest in zip(self.tasks, self.run.subjects, found, strict=True):
-            if nearest.neighbours is not None:
-                rows = task.sample.source, task.sample.target
-                self.neighbours.add(name, subject, nearest.neighbours, *rows)
-        return found
+        return nearest
 
-    def _ways_back(
-        self, nearest: Mapping[str, Sequence[Nearest]]
-    ) -> tuple[dict[tuple[str, int], WaysFound], dict[int, ReferenceScores]]:
-        """Return the ways back of each encoder and task, and the baselines of each task."""
-        found: dict[tuple[str, int], WaysFound] = {}
+    def _ways_back(self, nearest: Mapping[str, Sequence[Nearest]]) -> dict[int, ReferenceScores]:
+        """Find the ways back of each encoder and task, and return the baselines of each task."""
         references: dict[int, ReferenceScores] = {}
         with self.run.stage("images: rank"), one_library_thread():
             for ranks in ways_back(
@@ -247,66 +247,74 @@ class _Backretrieval:
                 for number in ranks.pools.tasks:
                     references[number] = reference(ranks, number, self.ranked)
                     for encoder, (name, texts) in enumerate(nearest.items()):
-                        found[name, number] = WaysFound(texts[number], ranks.routes(encoder, number))
-        return found, references
+                        routes = ranks.routes(encoder, number)
+                        self._ways[name, number] = WaysFound(texts[number], routes)
+        return references
 
-    def _numbers(
-        self,
-        found: Mapping[tuple[str, int], WaysFound],
-        references: Mapping[int, ReferenceScores],
-        hubs: PairHubs,
-    ) -> Numbers:
-        """Return the numbers of all encoders, tasks and measures, with their baselines."""
-        numbers = Numbers(NAME, self.measures, self.run.subjects, self.image_name)
-        baselines = {
-            (number, measure): references[number].baseline(measure, clusters)
-            for number, task in enumerate(self.tasks)
-            for clusters in [cluster_ids(self.run.manifest, number, task, references[number].oracle_target)]
-            for measure in self.measures
-        }
-        for name in self.run.by_name:
-            for number, (task, subject) in enumerate(zip(self.tasks, numbers.subjects, strict=True)):
-                one, sample = found[name, number], task.sample
-                clusters = cluster_ids(self.run.manifest, number, task, one.nearest.single())
-                retrieved, counts = one.nearest.single_rows(sample.target), one.routes.counts
-                n_tied = one.n_tied()
-                views = None
-                if hubs.looks_at(number):
-                    places = one.nearest.places(len(sample.target))
-                    views = BackretrievalViews(hubs.add(name, number, places, self._missed(one)))
-                for measure in self.measures:
-                    values = one.values(measure)
-                    numbers[name, measure.name, subject] = self.run.number(
-                        task,
-                        measure.name,
-                        name,
-                        score(measure, values, clusters),
-                        n_tied=n_tied,
-                        baseline=baselines[number, measure],
-                        conditions={"images": self.image_identity},
-                    ).with_views(views if measure == self.measures[0] else None)
-                    ranked = measure != SIM
-                    numbers.add_queries(
-                        name,
-                        measure,
-                        subject,
-                        query=sample.source,
-                        retrieved=retrieved,
-                        above=one.single(counts.above) if ranked else None,
-                        tied=one.single(counts.tied) if ranked else None,
-                        value=values,
-                    )
-        return numbers
+    def _ranked(self, name: str, number: int, baselines: Mapping[str, Baseline], *, is_first: bool) -> Ranked:
+        """Turn the ways of an encoder in a task into the values of all measures."""
+        run, task, ways = self.run, self.tasks[number], self._ways[name, number]
+        sample, counts = task.sample, ways.routes.counts
+        hubs, views = None, {}
+        if is_first:
+            places = ways.nearest.places(len(sample.target))
+            hubs = hubs_of_pair(run.manifest, sample, places, self._missed(ways), run.picture)
+            views[self.measures[0].name] = BackretrievalViews(hubs.hubs.counts)
+        return Ranked(
+            encoder=name,
+            subject=run.subjects[number],
+            queries=sample.source,
+            clusters=cluster_ids(run.manifest, number, task, ways.nearest.single()),
+            n_candidates=len(sample.target),
+            values={measure.name: ways.values(measure) for measure in self.measures},
+            baselines=baselines,
+            conditions=run.conditions(task, images=self.image_identity),
+            roles=run.roles_of(name),
+            above=ways.single(counts.above),
+            tied=ways.single(counts.tied),
+            retrieved=ways.nearest.single_rows(sample.target),
+            n_tied=ways.n_tied(),
+            views=views,
+            hubs=hubs,
+            neighbours=ways.nearest.neighbours,
+            candidates=sample.target,
+            ranking=partial(self._ranking, name, number),
+        )
 
-    def _missed(self, found: WaysFound) -> Floats:
+    def _missed(self, ways: WaysFound) -> Floats:
         """Return the chance that each nearest text does not lead back, by the first measure with a cut."""
         cut = next((one for one in self.ranked if isinstance(one, RecallAt)), RecallAt(10))
-        missed: Floats = 1.0 - cut.per_query(found.routes.counts)
+        missed: Floats = 1.0 - cut.per_query(ways.routes.counts)
         return missed
 
-    def _examples(
-        self, summary: Sequence[Summary], found: Mapping[tuple[str, int], WaysFound]
-    ) -> Iterator[ExampleRows]:
+    def _ranking(self, name: str, number: int) -> Ranking:
+        """Return what a TREC file lists: the source images as each query's retrieved text's image ranks them.
+
+        The retrieval of a text has no right answer among the targets, so what is listed is the way back,
+        whose one right answer is the query's own image. Of several targets that tie for nearest, the first by
+        name is taken.
+        """
+        assert isinstance(self.images, ImageIndex)
+        manifest, images, sample = self.run.manifest, self.images, self.tasks[number].sample
+        nearest = self._ways[name, number].nearest
+        answered = np.flatnonzero(nearest.n_tied > 0)  # a search system may find no target of a query
+        names = [member.name for member in texts_of(manifest, sample.target)]
+        place = np.empty(len(names), dtype=np.int64)
+        place[order := np.array(sorted(range(len(names)), key=names.__getitem__))] = np.arange(len(names))
+        best = np.full(len(sample.source), len(names) - 1, dtype=np.int64)
+        np.minimum.at(best, nearest.query, place[nearest.target])
+        retrieved = sample.target[order[best][answered]]
+        shown, first = np.unique(images.code[sample.pool], return_index=True)
+        own = np.searchsorted(shown, images.code[sample.source[answered]])
+        raw, lines = images.pool.vectors.raw, images.pool.vectors.rows[images.points]
+        return Ranking(
+            queries=texts_of(manifest, sample.source[answered]),
+            candidates=images_of(manifest, sample.pool[first]),
+            relevant=(np.arange(len(own)), own),
+            vectors=(UnitVectors(raw, lines[images.code[retrieved]]), UnitVectors(raw, lines[shown])),
+        )
+
+    def examples(self, summary: Sequence[Summary]) -> Iterator[ExampleRows]:
         """Yield examples of the leading encoder, for the first sample of the chosen language pairs."""
         valued = {row.measure for row in summary if row.source is None and row.value is not None}
         first = next(measure for measure in self.measures if measure.name in valued)
@@ -314,17 +322,17 @@ class _Backretrieval:
         numbers = by_pair(self.tasks)
         for pair in example_pairs(summary, leader, first):
             number = numbers[pair][0]
-            task, one = self.tasks[number], found[leader, number]
+            task, ways = self.tasks[number], self._ways[leader, number]
             labels = {"task": NAME, "encoder": leader, "source": task.source, "target": task.target}
             pool = len(distinct_values(self.images.code[task.sample.pool]))
             yield ExampleRows(
                 labels={**labels, "seed": task.sample.seed, "pool": pool},
                 query=task.sample.source,
-                retrieved=one.nearest.single_rows(task.sample.target),
-                above=one.single(one.routes.counts.above),
-                tied=one.single(one.routes.counts.tied),
-                value=one.values(first),
-                similarity=one.mean(one.routes.similarity),
+                retrieved=ways.nearest.single_rows(task.sample.target),
+                above=ways.single(ways.routes.counts.above),
+                tied=ways.single(ways.routes.counts.tied),
+                value=ways.values(first),
+                similarity=ways.mean(ways.routes.similarity),
             )
 
 

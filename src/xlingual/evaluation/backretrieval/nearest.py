@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -13,11 +14,11 @@ from xlingual.data.samples import Sample
 from xlingual.evaluation.listed import SystemLists, first_group, refuse_short
 from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
 from xlingual.evaluation.pair_run import PairTask
-from xlingual.evaluation.passes import TextUnion, corrected, one_pass, two_passes
+from xlingual.evaluation.passes import TextUnion, answered
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures.hubness import Places
 from xlingual.ragged import groups, members
-from xlingual.ranking import Banked, Offsets, Progress, Ranker, Top, TopK, rank
+from xlingual.ranking import Banked, Progress, Ranker, Top, TopK
 from xlingual.streams import stream
 
 _LISTED = 200_000  # tied pairs listed for one sample at the most
@@ -83,38 +84,13 @@ def nearest_texts(
 ) -> list[Nearest]:
     """Return the nearest targets for each sample of one language pair, from as few products as possible.
 
-    Samples that overlap (seeds drawn from one set) share one pass over the union of their texts. A `repair`
-    of hubs takes one more. In the first sample, the `first` nearest targets of each query are kept too, if
-    these are more than one.
+    In the first sample, the `first` nearest targets of each query are kept too, if these are more than one.
     """
+    firsts = [first, *[1] * (len(samples) - 1)]
     if isinstance(vectors, SystemLists):
-        return [
-            nearest_listed(vectors, sample, 1 if place else first) for place, sample in enumerate(samples)
-        ]
-    if not one_pass([(sample.source, sample.target) for sample in samples]):
-        return [
-            nearest_texts(
-                vectors,
-                [sample],
-                ranker=ranker,
-                repair=repair,
-                progress=progress,
-                tally=tally,
-                first=1 if place else first,
-            )[0]
-            for place, sample in enumerate(samples)
-        ]
-    union = TextUnion(vectors, samples)
-    before, progress = two_passes(progress, repair)
-    offsets = union.offsets(repair, ranker, before)
-    requests = [
-        NearestRequest(union, sample, offsets, 1 if place else first) for place, sample in enumerate(samples)
-    ]
-    watchers = [request.top for request in requests]
-    rank(corrected(union.similarity, offsets), watchers, ranker, progress=progress)
-    found = [request.result() for request in requests]
-    tally.add(union.similarity)
-    return found
+        return [nearest_listed(vectors, sample, k) for sample, k in zip(samples, firsts, strict=True)]
+    asked = [(sample, partial(NearestRequest, first=k)) for sample, k in zip(samples, firsts, strict=True)]
+    return answered(vectors, asked, ranker=ranker, repair=repair, progress=progress, tally=tally)
 
 
 def nearest_listed(found: SystemLists, sample: Sample, first: int = 1) -> Nearest:
@@ -142,22 +118,16 @@ def nearest_listed(found: SystemLists, sample: Sample, first: int = 1) -> Neares
 
 
 class NearestRequest:
-    """The request for the nearest targets of one sample, in a pass over a union.
+    """The request for the nearest targets of one sample, and for the `first` ones, if more than one."""
 
-    With `offsets` nearness is the cosine less these. The `first` nearest targets are
-    kept beside the nearest, if they are more than one.
-    """
-
-    def __init__(
-        self, union: TextUnion, sample: Sample, offsets: Offsets | None = None, first: int = 1
-    ) -> None:
+    def __init__(self, union: TextUnion, sample: Sample, first: int = 1) -> None:
         self._seed, (self._source, self._target) = sample.seed, union.codes(sample)
-        self._scores = Scores(union.similarity, offsets)
+        self._scores = Scores(union.similarity, union.offsets)
         self._first = min(first, len(self._target))
-        self.top = Top(
+        self.watcher = Top(
             self._first,
             union.similarity.shape,
-            weights=np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64),
+            weights=union.weights(self._target),
             queries=distinct_values(self._source),
             cap=tie_cap(len(self._source)),
             seed=sample.seed,
@@ -165,7 +135,7 @@ class NearestRequest:
 
     def result(self) -> Nearest:
         """Return the nearest targets, after the pass."""
-        found = self.top.result()
+        found = self.watcher.result()
         if self._first == 1:
             return _expanded(found, self._source, self._target, self._seed)
         best = _expanded(_best(found), self._source, self._target, self._seed)

@@ -12,7 +12,7 @@ from xlingual.data.components import Links, components
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.numbers import Subject
-from xlingual.evaluation.rankings import IMAGE
+from xlingual.evaluation.trec import IMAGE
 from xlingual.ragged import members
 
 

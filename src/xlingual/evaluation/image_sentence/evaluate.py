@@ -35,9 +35,8 @@ from xlingual.evaluation.image_sentence.systems import (
 )
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
-from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.evaluation.trec import write_trec
+from xlingual.evaluation.trec import Evaluated, Ranking, write_trec
 from xlingual.measures import Measure, RankMeasure, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker
 from xlingual.requests import answers

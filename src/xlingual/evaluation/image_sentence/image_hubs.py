@@ -9,7 +9,7 @@ from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.evaluation.hubs import HubTable, hubs_of
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
 from xlingual.evaluation.image_sentence.numbers import Direction
-from xlingual.evaluation.rankings import IMAGE
+from xlingual.evaluation.trec import IMAGE
 from xlingual.measures.hubness import Places
 from xlingual.results.views import HubCounts
 

@@ -18,7 +18,7 @@ from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
 from xlingual.evaluation.image_sentence.systems import EncoderPair
 from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
 from xlingual.evaluation.perquery import QueryRows
-from xlingual.evaluation.rankings import IMAGE
+from xlingual.evaluation.trec import IMAGE
 from xlingual.measures import MedianRank, RankMeasure, SuccessAt
 from xlingual.records import RankCounts
 from xlingual.results import Interval, Results, Summary

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -18,9 +19,9 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex, TextVectors
 from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference
-from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, cluster_ids, nearest_texts
+from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, cluster_ids
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
-from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, matches_and_places
+from xlingual.evaluation.crosslingual_retrieval import Matches
 from xlingual.evaluation.distance_correlation import (
     KEPT_BYTES,
     Correlation,
@@ -32,10 +33,10 @@ from xlingual.evaluation.distance_correlation import (
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.metric_validation.degrade import Weakened, Weakening, neighbours_kept
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
-from xlingual.evaluation.passes import TextUnion, one_pass
+from xlingual.evaluation.passes import Asked, answered
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import MeanImageSimilarity, RecallAt, SuccessAt
-from xlingual.ranking import Progress, Ranker, Watcher, one_library_thread, rank
+from xlingual.ranking import Progress, Ranker, one_library_thread
 from xlingual.records import RankCounts
 
 SIM = MeanImageSimilarity()
@@ -99,7 +100,8 @@ class ValidationPass:
         kept: dict[str, TextVectors] = {}
         first, *later = self._chunks()
         with self._workers:
-            for name, vectors in self._run.encoded():
+            for name in self._run.text_encoders:
+                vectors = self._run.encode(name, self._run.sides_of)
                 nearest[name], matches = self._texts(name, vectors)
                 self._enter_truth(name, matches)
                 alike = self._run.without_role(name, vectors)  # a correlation of distances has no queries
@@ -254,15 +256,8 @@ def text_steps(
 
     All samples share one product of the union of their texts where that is cheaper than a product for each.
     """
-    samples = [*non_matching, *matching]
-    if not one_pass([(sample.source, sample.target) for sample in samples]):
-        nearest_found = nearest_texts(vectors, non_matching, ranker=ranker, tally=tally, progress=progress)
-        ranked, _ = matches_and_places(manifest, vectors, matching, ranker=ranker, tally=tally)
-        return nearest_found, [found.best() for found in ranked]
-    union = TextUnion(vectors, samples)
-    nearest = [NearestRequest(union, sample) for sample in non_matching]
-    matches = match_requests(union, matching, manifest)
-    watchers: list[Watcher] = [request.top for request in nearest]
-    watchers += [request.counts for request in matches]
-    rank(union.similarity, watchers, ranker, progress=progress)
-    return [request.result() for request in nearest], [request.result().best() for request in matches]
+    asked: list[tuple[Sample, Asked]] = [(sample, NearestRequest) for sample in non_matching]
+    asked += [(sample, partial(Matches, manifest=manifest)) for sample in matching]
+    answers = answered(vectors, asked, ranker=ranker, tally=tally, progress=progress)
+    n = len(non_matching)
+    return answers[:n], [targets.best() for targets in answers[n:]]

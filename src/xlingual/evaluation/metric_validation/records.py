@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
+from xlingual.evaluation.crosslingual_retrieval import several_answers
 from xlingual.evaluation.estimates import mean_known
 from xlingual.evaluation.metric_validation.agreement import (
     agreement_by_seed_and_mean,
@@ -124,8 +124,9 @@ class Assembly:
     def _conditions(self, pair: tuple[str, str]) -> dict[str, str]:
         """Return the conditions of Backretrieval's signature, of all seeds together, with the sizes."""
         task = self.run.tasks[self.numbers[pair][0]]
-        name = next(iter(self.families))
-        signature = Signature.parse(self.run.signed(task, self.measure.name, name, images=self.images))
+        signature = Signature.parse(
+            self.run.signature(self.run.conditions(task, images=self.images), self.measure.name)
+        )
         sizes = {**self._sizes(pair), "seeds": len(self.numbers[pair])}
         conditions = dict(signature.conditions) | {key: str(size) for key, size in sizes.items()}
         matching = [self.matching[number] for number in self.numbers[pair]]

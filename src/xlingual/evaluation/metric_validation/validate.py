@@ -17,7 +17,7 @@ from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.backretrieval.evaluate import NAME
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
-from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_pools as refuse_small_truth
+from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_truth
 from xlingual.evaluation.metric_validation.degrade import NONE, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass, at_1
 from xlingual.evaluation.metric_validation.paired_samples import paired_samples

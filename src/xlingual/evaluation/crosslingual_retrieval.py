@@ -1,0 +1,322 @@
+"""Cross-lingual retrieval (XLR): does a text retrieve its own item's text in the other language.
+
+The ground truth that Backretrieval approximates; it needs items that have texts in both languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+import numpy as np
+
+from xlingual.arrays import distinct_values
+from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
+from xlingual.data.samples import Sample
+from xlingual.errors import InputError, parameter, warn
+from xlingual.evaluation.hubs import HUBS_OF, NamedHubs, hubs_of_pair, listed_places, places_of
+from xlingual.evaluation.listed import SystemLists, check_reach
+from xlingual.evaluation.loop import Ranked, Recording, evaluate
+from xlingual.evaluation.near_duplicates import DECLARED
+from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
+from xlingual.evaluation.numbers import Baseline, Numbers
+from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
+from xlingual.evaluation.passes import Asked, TextUnion, answered
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
+from xlingual.evaluation.run_systems import RunsLike, joined
+from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.trec import Ranking, texts_of
+from xlingual.measures import (
+    Measure,
+    RankMeasure,
+    Recall,
+    RecallAt,
+    SuccessAt,
+    as_recall,
+    as_success,
+    parse_rank_measures,
+)
+from xlingual.measures.hubness import Places
+from xlingual.ragged import members
+from xlingual.ranking import Banked, Counts, Ranker, Top, one_library_thread
+from xlingual.records import RankCounts, TargetCounts
+from xlingual.requests import answers
+from xlingual.requests.evaluating import CrosslingualRetrievalRequest
+from xlingual.results import Results
+from xlingual.results.views import CrosslingualRetrievalViews
+from xlingual.store import StoreLike, open_store
+
+NAME = "crosslingual-retrieval"
+
+
+@takes_data()
+@answers(CrosslingualRetrievalRequest)
+@keeping_warnings
+def crosslingual_retrieval(
+    manifest: ManifestLike,
+    text_encoders: EncoderSpecs = (),
+    *,
+    runs: RunsLike = (),
+    pairs: str | Sequence[str] | None = None,
+    sample_size: int | None = None,
+    or_fewer: bool = False,
+    texts_per_item: int | Literal["all"] = "all",
+    queries: int | None = None,
+    splits: str | Path | None = None,
+    seeds: int = 1,
+    seed: int = 0,
+    measures: str | Sequence[str | Measure] = (),
+    threads: int = 1,
+    ranker: Ranker | None = None,
+    progress: Progress | None = None,
+    store: StoreLike = "default",
+    cluster: str = DECLARED,
+    preset: str | None = None,
+    similarity: str = COSINE,
+    trec: str | Path | None = None,
+    trec_depth: int | None = 1000,
+    examples: bool = True,
+    neighbours: bool = True,
+    **columns: Unpack[DataOptions],
+) -> Results:
+    """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
+
+    Sources and targets are the texts of the same items: all items that have both languages, `sample_size` of
+    them, or with `splits` the items of its rows `S`. With `queries` so many sources are queries, among all
+    targets. Other arguments as in `backretrieval`; there are no images by which near-duplicates are found.
+
+    `measures` are `R@k`, `Success@k`, `R@p%`, `Success@p%`, `RR`, `RR@k` and `MedR`. Where every item has one
+    target text, R@k and Success@k are one number, called R@k. Where an item has several, R@k is the share of
+    them among the first k and Success@k whether any is. Default: R@10 in the first case, Success@10 in the
+    second.
+
+    `trec` is a folder for runs and qrels, with the `trec_depth` best targets of each source (None: all).
+    `examples`: keep texts (hubs) in the results. `neighbours`: keep the ten nearest targets of each query of
+    the first sample, for `inspect`.
+
+    Raises:
+        InputError: data, specs or options are invalid; the text says what to do.
+
+    """
+    chosen = parse_rank_measures(measures)
+    recording = Recording(examples, neighbours, trec, trec_depth)
+    options = Options(
+        *(pairs, sample_size, splits, seeds, seed, threads, progress),
+        store=open_store(store),
+        given_ranker=ranker,
+        queries=queries,
+        cluster=cluster,
+        or_fewer=or_fewer,
+        texts_per_item=texts_per_item,
+        similarity=similarity,
+    )
+    run = PairRun(NAME, manifest, options, matching=True, takes_lists=True)
+    run.prepare(joined(text_encoders, runs))
+    several = several_answers(manifest, run.tasks)
+    if not several:
+        chosen = as_recall(chosen)
+    elif not measures:
+        chosen = as_success(chosen)
+    run.join_near_duplicates()
+    refuse_small_pools(run.tasks, chosen)
+    if several:
+        _warn_of_set_recall(chosen)
+    numbers = Numbers(NAME, chosen, run.subjects)
+    return evaluate(run, numbers, ranks(run, chosen, neighbours=neighbours), run.manifest, recording)
+
+
+def several_answers(manifest: Manifest, tasks: Sequence[PairTask]) -> bool:
+    """Return whether an item has several target texts in one of the tasks: then R@k and Success@k differ."""
+    return any(np.bincount(manifest.item[task.sample.target]).max(initial=0) > 1 for task in tasks)
+
+
+def _warn_of_set_recall(measures: Sequence[RankMeasure]) -> None:
+    """Warn that R@k is set recall where items have several target texts."""
+    recalls = [measure for measure in measures if isinstance(measure, Recall)]
+    if recalls:
+        warn(
+            f"items have several target texts: {recalls[0].name} is the share of them that is found; for "
+            f"whether any is found, ask for {as_success(recalls)[0].name}"
+        )
+
+
+def refuse_small_pools(tasks: Sequence[PairTask], measures: Sequence[RankMeasure]) -> None:
+    """Raise InputError where every query would be a hit."""
+    deepest = max(
+        (m for m in measures if isinstance(m, RecallAt | SuccessAt)), key=lambda m: m.k, default=None
+    )
+    for task in tasks:
+        if deepest is not None and deepest.k >= len(task.sample.target):
+            raise InputError(
+                f"{deepest.name} needs more than {deepest.k} target texts, pair "
+                f"{task.source}-{task.target} has {len(task.sample.target)}: every query would be a hit; "
+                f"give more items, a smaller k ({parameter('measures')}), or name other pairs "
+                f"({parameter('pairs')})"
+            )
+
+
+def ranks(run: PairRun, measures: Sequence[RankMeasure], *, neighbours: bool) -> Iterator[Ranked]:
+    """Rank the targets of all samples by each system; hubs and neighbours are those of each pair's first."""
+    for name, vectors in run.encoded():
+        for (source, _), chosen in by_pair(run.tasks).items():
+            samples = [run.tasks[number].sample for number in chosen]
+            with run.stage("texts: rank"), one_library_thread():
+                repair = run.repair(name, [source])
+                if isinstance(vectors, SystemLists):
+                    first, *targets = _listed(run.manifest, vectors, samples, measures)
+                else:
+                    asked: list[tuple[Sample, Asked]] = [(samples[0], partial(First, k=HUBS_OF))]
+                    asked += [(sample, partial(Matches, manifest=run.manifest)) for sample in samples]
+                    progress = run.progress(f"ranking texts: {name}")
+                    first, *targets = answered(
+                        vectors,
+                        asked,
+                        ranker=run.options.ranker,
+                        repair=repair,
+                        progress=progress,
+                        tally=run.tally,
+                    )
+            for number, counts in zip(chosen, targets, strict=True):
+                ranked = _ranked(run, measures, (name, number), counts)
+                ranked = replace(ranked, ranking=partial(_ranking, run, vectors, repair, number))
+                if number == chosen[0]:
+                    hubs = _hubs(run, number, first[0])
+                    views = {measures[0].name: CrosslingualRetrievalViews(hubs.hubs.counts)}
+                    nearest = first[1] if neighbours else None
+                    target = run.tasks[number].sample.target
+                    ranked = replace(ranked, hubs=hubs, views=views, neighbours=nearest, candidates=target)
+                yield ranked
+
+
+def _ranked(
+    run: PairRun, measures: Sequence[RankMeasure], what: tuple[str, int], targets: TargetCounts
+) -> Ranked:
+    """Turn where all matches of the queries stand into the values of all measures."""
+    (name, number), counts, task = what, targets.best(), run.tasks[what[1]]
+    several = several_answers(run.manifest, [task])
+    by_chance, values, baselines, conditions = _chance_counts(run.manifest, task), {}, {}, {}
+    for measure in measures:
+        equal = by_chance
+        if isinstance(measure, Recall) and several:
+            values[measure.name] = measure.per_query(targets)
+            conditions[measure.name] = {"answers": "several"}
+            # all are tied: each match is among the first k with the same chance, however many there are
+            equal = replace(by_chance, relevant=np.ones_like(by_chance.relevant))
+        else:
+            values[measure.name] = measure.per_query(counts)
+        baselines[measure.name] = Baseline(measure.aggregate(measure.per_query(equal)))
+    return Ranked(
+        encoder=name,
+        subject=run.subjects[number],
+        queries=task.sample.source,
+        clusters=[run.manifest.cluster[task.sample.source]],
+        n_candidates=len(task.sample.target),
+        values=values,
+        baselines=baselines,
+        conditions=run.conditions(task),
+        conditions_of=conditions,
+        roles=run.roles_of(name),
+        above=counts.above,
+        tied=counts.tied,
+        n_tied=counts.n_tied,
+    )
+
+
+def _chance_counts(manifest: Manifest, task: PairTask) -> RankCounts:
+    """Return the counts of an encoder to which all targets are equal."""
+    item = manifest.item[task.sample.target]
+    per_item = np.bincount(item, minlength=manifest.n_items)[manifest.item[task.sample.source]]
+    pool = np.full(len(per_item), len(item))
+    return RankCounts(np.zeros_like(pool), pool, per_item, pool)
+
+
+def _hubs(run: PairRun, number: int, places: Places) -> NamedHubs:
+    """Return the hubs of a sample; a target of another item than its source is wrong."""
+    sample, item = run.tasks[number].sample, run.manifest.item
+    wrong = item[sample.source[places.query]] != item[sample.target[places.candidate]]
+    answers = members(item[sample.target], item[sample.source])[1]
+    return hubs_of_pair(run.manifest, sample, places, wrong.astype(np.float64), run.picture, answers)
+
+
+def _ranking(run: PairRun, vectors: TextSides | SystemLists, repair: Banked | None, number: int) -> Ranking:
+    """Return what a TREC file lists: the targets of each source."""
+    manifest, sample = run.manifest, run.tasks[number].sample
+    ranking = Ranking(
+        queries=texts_of(manifest, sample.source),
+        candidates=texts_of(manifest, sample.target),
+        relevant=members(manifest.item[sample.target], manifest.item[sample.source]),
+    )
+    if isinstance(vectors, SystemLists):
+        return replace(ranking, lists=vectors.of(sample))
+    offsets = None
+    if repair is not None:
+        offsets = TextUnion(vectors, [sample], run.options.ranker, repair).offsets_of(sample)
+    both = vectors.queries.unit(sample.source), vectors.candidates.unit(sample.target)
+    return replace(ranking, vectors=both, offsets=offsets)
+
+
+class Matches:
+    """The request where every match of each source stands among a sample's targets."""
+
+    def __init__(self, union: TextUnion, sample: Sample, *, manifest: Manifest) -> None:
+        self._sample = sample
+        self._query, match = members(manifest.item[sample.target], manifest.item[sample.source])
+        sources, targets = union.codes(sample)
+        pairs = sources[self._query], targets[match]
+        keys = union.similarity.keys(*pairs)
+        if union.offsets is not None:
+            keys = union.offsets.keys(keys, pairs[1])
+        self.watcher = Counts(*pairs, keys, weights=union.weights(targets))
+
+    def result(self) -> TargetCounts:
+        """Return the counts, after the pass."""
+        pool = np.full(len(self._sample.source), len(self._sample.target))
+        return TargetCounts(self._query, self.watcher.above, self.watcher.tied, pool)
+
+
+class First:
+    """The request who stands on the first `k` places of each source of a sample, with the scores."""
+
+    def __init__(self, union: TextUnion, sample: Sample, *, k: int) -> None:
+        self._sources, self._targets = union.codes(sample)
+        self._scores = Scores(union.similarity, union.offsets)
+        self._k = min(k, len(self._targets))
+        self.watcher = Top(
+            self._k,
+            union.similarity.shape,
+            weights=union.weights(self._targets),
+            queries=distinct_values(self._sources),
+            seed=sample.seed,
+        )
+
+    def result(self) -> tuple[Places, Neighbours]:
+        """Return the places, and the candidates on them query by query."""
+        top, codes = self.watcher.result(), (self._sources, self._targets)
+        return places_of(top, *codes, self._k), neighbours_of(top, self._scores, *codes, self._k)
+
+
+def _listed(
+    manifest: Manifest, vectors: SystemLists, samples: Sequence[Sample], measures: Sequence[RankMeasure]
+) -> list[Any]:
+    """Return the same of a run: the first places of the first sample, then where matches stand in each.
+
+    Its lists must reach as far as `measures` look.
+    """
+    answers: list[Any] = []
+    for sample in samples:
+        lists = vectors.of(sample)
+        k = min(HUBS_OF, lists.n_candidates)
+        if not answers:
+            answers.append((listed_places(lists, k), listed_neighbours(lists, k)))
+        query, match = members(manifest.item[sample.target], manifest.item[sample.source])
+        if len(lists.query) and not (lists.lines(query, match) >= 0).any():
+            warn(
+                f"system {vectors.who(sample)}: no list holds a right answer: was it sampled without "
+                f"{parameter('matching', True)}?"
+            )
+        check_reach(lists, measures, vectors.who(sample))
+        answers.append(lists.targets(query, match))
+    return answers

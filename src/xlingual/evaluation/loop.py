@@ -1,0 +1,171 @@
+"""The loop of every evaluation: a task yields what each encoder ranked; numbers, tables and files follow.
+
+A task is a stream of `Ranked`, one for each encoder and subject (a language pair and seed, a language, a
+pool). The loop enters values, expected ties, intervals, chance and baselines, signatures, the rows of single
+queries, hubs, neighbours and TREC files, all from what the task yields once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from xlingual.arrays import Floats, Ints
+from xlingual.evaluation.estimates import Estimate, score
+from xlingual.evaluation.hubs import HubTable, NamedHubs
+from xlingual.evaluation.neighbours import Neighbours, NeighbourTable
+from xlingual.evaluation.numbers import Baseline, Number, Numbers, Subject
+from xlingual.evaluation.perquery import QuerySource
+from xlingual.evaluation.run import Run
+from xlingual.evaluation.trec import Ranking, check_depth, folder_of, unfinished, warn_of_size, write_ranking
+from xlingual.measures import MeanImageSimilarity, QueryMeasure
+from xlingual.results import Results
+from xlingual.results.views import Views
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What results hold beside their numbers, and where TREC files are written."""
+
+    examples: bool = True  # texts and thumbnails, for reports
+    neighbours: bool = True  # the nearest candidates of each query, for `inspect`
+    trec: str | Path | None = None  # folder for runs and qrels
+    trec_depth: int | None = 1000  # candidates of each query in a run, None for all
+
+    def __post_init__(self) -> None:
+        if self.trec is not None:
+            check_depth(self.trec_depth)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """What one encoder ranked for one subject: n queries, and what each measure says of them."""
+
+    encoder: str
+    subject: Subject
+    queries: Ints  # [n] rows of the data
+    clusters: Sequence[Ints]  # [n] each: queries of one cluster are not independent
+    n_candidates: int
+    values: Mapping[str, Floats]  # by measure [n]; NaN for a query without a value
+    baselines: Mapping[str, Baseline]  # by measure
+    conditions: Mapping[str, str]  # the task's words in signatures
+    conditions_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # further ones, by measure
+    roles: Mapping[str, str] = field(default_factory=dict)  # of an encoder to which roles make a difference
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)  # numbers that are no scores of `values`
+    parts: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)  # by measure, then language
+    above: Ints | None = None  # [n] candidates above the best relevant one; −1: not known, or several
+    tied: Ints | None = None  # [n] candidates that tie with it, itself included
+    retrieved: Ints | None = None  # [n] rows of the data, −1 for none or several
+    n_tied: int | None = None  # queries with a tie that matters
+    note: str | None = None  # why a measure has no number
+    ties: str | None = "expected"  # how ties are counted, None where nothing is ranked
+    views: Mapping[str, Views | None] = field(default_factory=dict)  # further findings, by measure
+    hubs: NamedHubs | None = None
+    neighbours: Neighbours | None = None
+    candidates: Ints | None = None  # [m] rows of the data, where there are neighbours
+    ranking: Callable[[], Ranking] | None = None  # what a TREC file lists
+
+
+def evaluate(
+    run: Run,
+    numbers: Numbers,
+    stream: Iterable[Ranked],
+    rows: QuerySource,
+    recording: Recording,
+    candidate_ids: Sequence[str] | None = None,
+) -> Results:
+    """Turn what encoders ranked into results.
+
+    `rows` names the rows of the data, `candidate_ids` those of candidates where these are other rows.
+    """
+    hubs, nearest, trec = HubTable(run.task, recording.examples), NeighbourTable(run.task), recording.trec
+    lists = Lister(run, numbers, recording.trec_depth)
+    with nullcontext() if trec is None else unfinished(trec) as folder:
+        for ranked in stream:
+            with run.stage("statistics", "computing intervals"):
+                enter(run, numbers, ranked)
+            if ranked.hubs is not None:
+                hubs.add(ranked.encoder, ranked.subject, ranked.hubs)
+            if ranked.neighbours is not None and ranked.candidates is not None:
+                nearest.add(
+                    ranked.encoder, ranked.subject, ranked.neighbours, ranked.queries, ranked.candidates
+                )
+            if folder is not None:
+                lists.write(folder, ranked)
+    with run.stage("statistics", "computing intervals"):
+        results = numbers.results(rows)
+    results.tables = hubs.table() | nearest.table(rows.ids, candidate_ids)
+    return run.finished(results)
+
+
+def enter(run: Run, numbers: Numbers, ranked: Ranked) -> None:
+    """Enter the numbers of all measures, and the queries that they are means of."""
+    subject = ranked.subject
+    system = run.system(ranked.encoder, subject.place, ranked.ties or "expected")
+    for measure in numbers.measures:
+        name = measure.name
+        values = ranked.values.get(name)
+        chosen = np.arange(len(ranked.queries)) if values is None else np.flatnonzero(~np.isnan(values))
+        estimate = ranked.estimates.get(name)
+        if estimate is None and values is not None:
+            estimate = score(
+                cast("QueryMeasure", measure), values[chosen], [way[chosen] for way in ranked.clusters]
+            )
+        conditions = {**ranked.conditions, **ranked.conditions_of.get(name, {})}
+        numbers[ranked.encoder, name, subject] = Number(
+            estimate,
+            run.signature(conditions, name, ranked.ties, **system, **ranked.roles),
+            n_source=len(chosen),
+            n_target=ranked.n_candidates,
+            n_tied=ranked.n_tied,
+            note=ranked.note,
+            baseline=ranked.baselines.get(name, Baseline()),
+            views=ranked.views.get(name),
+            parts=ranked.parts.get(name, {}),
+        )
+        if values is None:
+            continue
+        has_ranks = not isinstance(measure, MeanImageSimilarity)
+        columns = {
+            "retrieved": ranked.retrieved,
+            "above": ranked.above if has_ranks else None,
+            "tied": ranked.tied if has_ranks else None,
+        }
+        numbers.add_queries(
+            ranked.encoder,
+            cast("QueryMeasure", measure),
+            subject,
+            query=ranked.queries[chosen],
+            value=values[chosen],
+            **{key: None if column is None else column[chosen] for key, column in columns.items()},
+        )
+
+
+@dataclass
+class Lister:
+    """Writes the lists of what is ranked into a folder, with a warning where they will be very large."""
+
+    run: Run
+    numbers: Numbers
+    depth: int | None
+    warned: bool = False
+
+    def write(self, folder: Path, ranked: Ranked) -> None:
+        """Write the run of an encoder for one subject, and its qrels where there are none yet."""
+        if ranked.ranking is None:
+            return
+        subjects, encoders = self.numbers.subjects, len(self.run.by_name)
+        if not self.warned:
+            size = ranked.n_candidates if self.depth is None else min(self.depth, ranked.n_candidates)
+            warn_of_size(len(ranked.queries) * size * len(subjects) * encoders, encoders)
+            self.warned = True
+        subject = ranked.subject
+        several_seeds = len({one.seed for one in subjects}) > 1
+        place = folder_of(subject.source, subject.target, subject.seed, several_seeds)
+        with self.run.stage("trec", f"writing rankings: {ranked.encoder}"):
+            write_ranking(folder / place, ranked.ranking(), ranked.encoder, self.depth)
