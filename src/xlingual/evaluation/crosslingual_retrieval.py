@@ -218,7 +218,7 @@ def _ranked(
         baselines=baselines,
         conditions=run.conditions(task),
         conditions_of=conditions,
-        roles=run.roles_of(name),
+        system=run.roles_of(name),
         above=counts.above,
         tied=counts.tied,
         n_tied=counts.n_tied,

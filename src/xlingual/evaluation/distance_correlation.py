@@ -122,8 +122,8 @@ def ranks(run: PairRun, images: ImageIndex, image_identity: str) -> Iterator[Ran
                     estimates={} if found.score is None else {MEASURE.name: found.score},
                     baselines={MEASURE.name: Baseline(chance=0.0)},
                     conditions=run.conditions(task, images=image_identity),
-                    roles=run.roles_of(name),
-                    note=found.note,
+                    system=run.roles_of(name),
+                    notes={} if found.note is None else {MEASURE.name: found.note},
                 )
                 report(number + 1, len(run.tasks))
 

@@ -55,14 +55,14 @@ class Ranked:
     baselines: Mapping[str, Baseline]  # by measure
     conditions: Mapping[str, str]  # the task's words in signatures
     conditions_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # further ones, by measure
-    roles: Mapping[str, str] = field(default_factory=dict)  # of an encoder to which roles make a difference
+    system: Mapping[str, str] = field(default_factory=dict)  # further words on the encoder in signatures
     estimates: Mapping[str, Estimate] = field(default_factory=dict)  # numbers that are no scores of `values`
     parts: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)  # by measure, then language
     above: Ints | None = None  # [n] candidates above the best relevant one; −1: not known, or several
     tied: Ints | None = None  # [n] candidates that tie with it, itself included
     retrieved: Ints | None = None  # [n] rows of the data, −1 for none or several
     n_tied: int | None = None  # queries with a tie that matters
-    note: str | None = None  # why a measure has no number
+    notes: Mapping[str, str] = field(default_factory=dict)  # by measure: why it has no number, or how it came
     ties: str | None = "expected"  # how ties are counted, None where nothing is ranked
     views: Mapping[str, Views | None] = field(default_factory=dict)  # further findings, by measure
     hubs: NamedHubs | None = None
@@ -75,13 +75,16 @@ def evaluate(
     run: Run,
     numbers: Numbers,
     stream: Iterable[Ranked],
-    rows: QuerySource,
+    rows: QuerySource | None,
     recording: Recording,
+    *,
     candidate_ids: Sequence[str] | None = None,
+    compare: Callable[[], None] = lambda: None,
 ) -> Results:
     """Turn what encoders ranked into results.
 
-    `rows` names the rows of the data, `candidate_ids` those of candidates where these are other rows.
+    `rows` names the rows of the data, None where there are none; `candidate_ids` names candidates where these
+    are other rows. `compare` is called once all numbers are entered, and adds what compares them.
     """
     hubs, nearest, trec = HubTable(run.task, recording.examples), NeighbourTable(run.task), recording.trec
     lists = Lister(run, numbers, recording.trec_depth)
@@ -98,15 +101,16 @@ def evaluate(
             if folder is not None:
                 lists.write(folder, ranked)
     with run.stage("statistics", "computing intervals"):
+        compare()
         results = numbers.results(rows)
-    results.tables = hubs.table() | nearest.table(rows.ids, candidate_ids)
+    results.tables = hubs.table() | ({} if rows is None else nearest.table(rows.ids, candidate_ids))
     return run.finished(results)
 
 
 def enter(run: Run, numbers: Numbers, ranked: Ranked) -> None:
     """Enter the numbers of all measures, and the queries that they are means of."""
     subject = ranked.subject
-    system = run.system(ranked.encoder, subject.place, ranked.ties or "expected")
+    system = {**run.system(ranked.encoder, subject.place, ranked.ties or "expected"), **ranked.system}
     for measure in numbers.measures:
         name = measure.name
         values = ranked.values.get(name)
@@ -119,11 +123,11 @@ def enter(run: Run, numbers: Numbers, ranked: Ranked) -> None:
         conditions = {**ranked.conditions, **ranked.conditions_of.get(name, {})}
         numbers[ranked.encoder, name, subject] = Number(
             estimate,
-            run.signature(conditions, name, ranked.ties, **system, **ranked.roles),
+            run.signature(conditions, name, ranked.ties, **system),
             n_source=len(chosen),
             n_target=ranked.n_candidates,
             n_tied=ranked.n_tied,
-            note=ranked.note,
+            note=ranked.notes.get(name),
             baseline=ranked.baselines.get(name, Baseline()),
             views=ranked.views.get(name),
             parts=ranked.parts.get(name, {}),

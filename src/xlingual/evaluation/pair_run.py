@@ -323,11 +323,11 @@ class PairRun(Run):
         """What is evaluated."""
         return self.manifest
 
-    def finished(self, results: Results, *, ranked: bool = True) -> Results:
+    def finished(self, results: Results) -> Results:
         """Return the results with the record of the run, and the kinds of its encoders."""
         known = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
         results.encoders = {name: kind for name, kind in known.items() if kind}
-        return super().finished(results, ranked=ranked)
+        return super().finished(results)
 
 
 def images_of_rows(manifest: Manifest) -> dict[str, str]:

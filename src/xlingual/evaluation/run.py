@@ -133,6 +133,7 @@ class Run:
     """The parts of every evaluation: options, text encoders, and a record of how it went."""
 
     data: Manifest | MultilingualPool | None = None  # what is evaluated, for results in memory
+    ranks = True  # whether anything is ranked
     ranks_texts = True  # whether an encoder's own correction of hubs is used
 
     def __init__(self, task: str, options: Options) -> None:
@@ -286,8 +287,8 @@ class Run:
         """Return the condition of a signature about clusters: none where they are the declared ones."""
         return {} if self.options.cluster == DECLARED else {"clusters": self.options.cluster}
 
-    def finished(self, results: Results, *, ranked: bool = True) -> Results:
-        """Return the results with the record of the run; `ranked`: whether anything was ranked."""
+    def finished(self, results: Results) -> Results:
+        """Return the results with the record of the run."""
         results.data = self.data
         results.timings = dict(self.seconds)
         results.truncated = self.truncated
@@ -297,7 +298,7 @@ class Run:
         results.dropped = self.dropped
         results.entries = [self._with_unanswered(entry) for entry in results.entries]
         results.encoders = results.encoders | {name: {"returns_lists": True} for name in lists}
-        if ranked:
+        if self.ranks:
             found = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
             near = {} if self.near is None else {"near_duplicates": self.near.about()}
             results.diagnostics = {**found, "ranking": self.options.ranker.about(), **near}

@@ -269,7 +269,7 @@ class Backretrieval:
             values={measure.name: ways.values(measure) for measure in self.measures},
             baselines=baselines,
             conditions=run.conditions(task, images=self.image_identity),
-            roles=run.roles_of(name),
+            system=run.roles_of(name),
             above=ways.single(counts.above),
             tied=ways.single(counts.tied),
             retrieved=ways.nearest.single_rows(sample.target),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,8 @@ from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.evaluation.estimates import Estimate, Gap
-from xlingual.evaluation.numbers import Baseline, Number, Numbers, Subject
+from xlingual.evaluation.loop import Ranked, Recording, evaluate
+from xlingual.evaluation.numbers import Baseline, Numbers, Subject
 from xlingual.evaluation.perquery import repeated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.sts.agreement import ScoreAgreement, cosines
@@ -94,7 +96,7 @@ def sts(
 class _Sts(Run):
     """One evaluation: files of pairs, their distinct sentences, and the cosines by encoder and file."""
 
-    ranks_texts = False
+    ranks = ranks_texts = False
 
     def __init__(self, files: Sequence[SentencePairs], language: str, options: Options) -> None:
         super().__init__(NAME, options)
@@ -127,21 +129,38 @@ class _Sts(Run):
         """Return everything that was found."""
         subjects = [Subject(self.language, file.name, self.options.seed) for file in self.files]
         numbers = Numbers(NAME, MEASURES, subjects)
+        compare = partial(self._compare_with_baseline, numbers)
+        results = evaluate(self, numbers, self._ranks(subjects), None, Recording(), compare=compare)
+        results.tables["pairs"] = self._pair_table()
+        results.truncated = {name: counts for name, counts in self.truncated.items() if counts}
+        return results
+
+    def _ranks(self, subjects: Sequence[Subject]) -> Iterator[Ranked]:
+        """Yield the correlations of each encoder and file; nothing is ranked here."""
         for name in self.text_encoders:
             self._encode(name)
         with self.stage("correlate"):
-            found = self._correlate()
-            for name, number, measure in product(
-                self.text_encoders, range(len(subjects)), (PEARSON, SPEARMAN)
-            ):
-                one = self._number(measure, number, name, found[measure, name, number])
-                numbers[name, measure, subjects[number]] = one
-            for measure in (PEARSON, SPEARMAN):
-                self._compare_with_baseline(numbers, measure)
-            results = numbers.results()
-        results.tables["pairs"] = self._pair_table()
-        self.truncated = {name: counts for name, counts in self.truncated.items() if counts}
-        return self.finished(results, ranked=False)
+            correlations = self._correlate()
+        for name, (number, file) in product(self.text_encoders, enumerate(self.files)):
+            by_measure = {measure: correlations[measure, name, number] for measure in (PEARSON, SPEARMAN)}
+            flat = "no correlation: all cosines are equal"
+            estimates = {measure: one for measure, one in by_measure.items() if one is not None}
+            yield Ranked(
+                encoder=name,
+                subject=subjects[number],
+                queries=np.arange(len(file)),
+                clusters=(),
+                n_candidates=len(file),
+                values={},
+                estimates=estimates,
+                baselines=dict.fromkeys((PEARSON, SPEARMAN), Baseline(chance=0.0)),
+                conditions={"source": self.language, "target": file.name, "data": file.digest[:12]},
+                system={"encoder": self.identity_of[name, number]},
+                notes={
+                    m: "no correlation: all cosines are equal" for m, one in by_measure.items() if one is None
+                },
+                ties=None,
+            )
 
     def _encode(self, name: str) -> None:
         """Take an encoder's cosines of all pairs; files are apart where its vectors depend on the batch."""
@@ -191,23 +210,16 @@ class _Sts(Run):
                 blocks.setdefault((SPEARMAN, name, number), []).append(rho)
         return {key: np.concatenate(parts) for key, parts in blocks.items()}
 
-    def _number(self, measure: str, number: int, name: str, found: ScoreAgreement | None) -> Number:
-        file = self.files[number]
-        conditions = {"source": self.language, "target": file.name, "data": file.digest[:12]}
-        return Number(
-            found,
-            self.signature(conditions, measure, ties=None, encoder=self.identity_of[name, number]),
-            n_source=len(file),
-            n_target=len(file),
-            note="no correlation: all cosines are equal" if found is None else None,
-            baseline=Baseline(chance=0.0),
-        )
-
-    def _compare_with_baseline(self, numbers: Numbers, measure: str) -> None:
+    def _compare_with_baseline(self, numbers: Numbers) -> None:
         """Enter the differences to the baseline, per file and on average; p corrected over all (Holm).
 
         Where no baseline is named, that is the encoder of the highest mean over files.
         """
+        for measure in (PEARSON, SPEARMAN):
+            self._compare_by(numbers, measure)
+
+    def _compare_by(self, numbers: Numbers, measure: str) -> None:
+        """Enter the differences of one measure."""
         means = {name: numbers.mean(name, measure, numbers.subjects) for name in self.text_encoders}
         known = {name: mean.value for name, mean in means.items() if mean is not None}
         if (baseline := self.baseline or max(known, key=lambda name: known[name], default=None)) is None:
