@@ -113,13 +113,3 @@ def test_ranx_and_ir_measures_find_our_numbers(tmp_path, task):
             [names[one] for one in ours] + ["precision@1"],
         )
         assert {one: found[names[one]] for one in ours} == pytest.approx(ours, abs=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_failures_are_a_data_frame():
-    results = crosslingual_retrieval(MANIFEST, text_encoders=TEXTS, measures=["Success@1"], store=None)
-    frame = results.failures(encoder="a", pair="en-de")
-    assert isinstance(frame, pandas.DataFrame) and len(frame) > 4
-    assert (frame["value"] < 1).all() and frame["rank"].is_monotonic_decreasing
-    assert frame["query_text"].str.startswith("en ").all() and frame["right_text"].str.startswith("de ").all()
-    assert len(results.failures(worst=3)) == 3

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from xlingual import DataWarning, InputError, multilingual_pool
 from xlingual.data.runs import SearchRun
-from xlingual.evaluation.failures import failures_table
 from xlingual.report import page_of
 from xlingual.report.render.text import as_text
 from xlingual.results.document import plain as as_json
@@ -88,11 +87,6 @@ def test_the_run_of_an_encoder_has_its_numbers_and_views(case, policy):
     rows = found.tables["occurrences"].to_pylist() if policy == "agnostic" else []
     half = len(rows) // 2
     assert [r["count"] for r in rows[:half]] == pytest.approx([r["count"] for r in rows[half:]])
-    failed = [
-        found.failures(encoder=name, measure="AP").drop(columns="encoder") for name in ("encoder", "run")
-    ]
-    columns = ["query_id", "query_language", "rank", "tied", "right_id"]
-    assert failed[0].select(columns).equals(failed[1].select(columns))
 
 
 class Listed(plain.Plain):
@@ -228,8 +222,7 @@ def test_questions_without_results():
     assert values[f"{tags[3]}/q3"] == 0.0
     assert {entry.n_unanswered for entry in found.entries} == {1}
     assert "run has no results for 1 of 12 queries" in " ".join(as_text(page_of(found), "markdown").split())
-    (row,) = [row for row in failures_table(found).to_pylist() if row["query_id"] == "q3"]
-    assert row["retrieved_id"] is None
+    assert f"{tags[3]}/q3" not in found.tables["neighbours"]["query"].to_pylist()
     shares = found.entries[0].views.language_share_top100
     for tag in set(tags):
         assert sum(shares[f"{tag}->{other}"] for other in pool.languages) == pytest.approx(1.0)

@@ -14,7 +14,6 @@ from ir_measures import RR, R, Success
 from xlingual import backretrieval, crosslingual_retrieval, image_sentence
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
-from xlingual.results import Results
 
 N = 60
 
@@ -151,10 +150,14 @@ def test_sentences_and_images(tmp_path):
 @pytest.mark.filterwarnings("ignore:text encoder 'a'")
 def test_ties_come_in_the_order_of_names(tmp_path):
     results = crosslingual_retrieval(
-        manifest_of(), text_encoders=[Vectors("a", 0.9, step=1.5)], pairs="en-de", **OPTIONS
+        manifest_of(),
+        text_encoders=[Vectors("a", 0.9, step=1.5)],
+        pairs="en-de",
+        trec=tmp_path,
+        trec_depth=None,
+        **OPTIONS,
     )
     assert results.entries[0].n_tied
-    results.write_trec(tmp_path, depth=None)
     lists: dict[str, list[str]] = {}
     for line in (tmp_path / "en-de" / "a.run").read_text().splitlines():
         query, _, candidate, *_ = line.split()
@@ -187,12 +190,9 @@ def test_runs_change_no_number(tmp_path):
 
 
 def test_what_has_no_rankings_says_so(tmp_path):
-    results = crosslingual_retrieval(manifest_of(), text_encoders=[Vectors("a", 0.9)], **OPTIONS)
-    results.write(tmp_path / "kept")
-    with pytest.raises(InputError, match=r"these results hold no rankings.*evaluate with --trec DIR"):
-        Results.read(tmp_path / "kept").write_trec(tmp_path / "runs")
+    options = {"text_encoders": [Vectors("a", 0.9)], "trec": tmp_path / "runs", **OPTIONS}
     with pytest.raises(InputError, match="TREC runs of depth 0"):
-        results.write_trec(tmp_path / "runs", depth=0)
+        crosslingual_retrieval(manifest_of(), trec_depth=0, **options)
     assert not (tmp_path / "runs").exists()
     with pytest.raises(InputError, match="fold=… makes several"):
         image_sentence(

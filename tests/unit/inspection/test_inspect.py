@@ -102,7 +102,7 @@ def test_numbers_are_those_of_the_queries(results, inspected):
         assert sum(kind.by_pair.values()) == kind.n
     first = one.slices[0]
     item = results.per_query.to_pylist()
-    data = results.evaluated.data
+    data = results.data
     label = dict(
         zip(zip(data.ids, data.language.tolist(), strict=True), data.labels["category"], strict=True)
     )

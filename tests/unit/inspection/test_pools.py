@@ -250,15 +250,16 @@ def test_kept_or_not_no_number_changes(folder, results):
 
 def test_a_search_systems_run_is_looked_at_like_its_encoder(folder, results, tmp_path):
     pool = MultilingualPool.read(folder)
-    (ranking,) = results.evaluated.rankings("a")
-    lists = list(ranking.lists(12))  # ten wrong ones, and both answers
-    ranks = {
-        query.name: {ranking.candidates[place].name: -float(rank) for rank, place in enumerate(listed)}
-        for query, listed in zip(ranking.queries, lists, strict=True)
-    }
+    evaluated(
+        folder, Given(vectors_of(lost=("t1",))), trec=tmp_path / "runs", trec_depth=12
+    )  # ten wrong, both answers
+    ranks: dict[str, dict[str, float]] = {}
+    for line in (tmp_path / "runs" / "a.run").read_text().splitlines():
+        query, _, candidate, rank, *_ = line.split()
+        ranks.setdefault(query, {})[candidate] = -float(rank)
     found = multilingual_pool(pool, runs={"engine": ranks}, measures="R@10", views="worst", store=None)
-    found.write(tmp_path)  # answers that the run lacks have no place
-    one = inspect_results(Results.read(tmp_path), pool, store=None).found.encoders[0]
+    found.write(tmp_path / "out")  # answers that the run lacks have no place
+    one = inspect_results(Results.read(tmp_path / "out"), pool, store=None).found.encoders[0]
     (of_encoder,) = inspect_results(results, store=None).found.encoders
     assert (one.n_failed, one.n_queries) == (of_encoder.n_failed, of_encoder.n_queries)
     by_kind = {kind.kind: kind.n for kind in of_encoder.kinds}

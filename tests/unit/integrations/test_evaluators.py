@@ -13,7 +13,6 @@ import xlingual.integrations
 from xlingual import Manifest, backretrieval, crosslingual_retrieval, multilingual_pool, write_scenes
 from xlingual.data.pools.mix import mix_pool
 from xlingual.encoders import Encoder, image_encoder
-from xlingual.errors import InputError
 
 
 class Base:
@@ -148,22 +147,6 @@ def test_images_are_encoded_once(ours, manifest, tmp_path):
     again = ours.BackretrievalEvaluator(manifest, images, store=tmp_path, sample_size=15, pairs="en-de,es-en")
     counted = images.n
     assert again(Model()) == first and images.n == counted
-
-
-def test_failures_are_those_of_the_evaluated_model_or_refused(ours, manifest):
-    evaluator, model = ours.CrosslingualRetrievalEvaluator(manifest, measures="R@1", pairs="en-de"), Model()
-    evaluator(model)
-    assert not evaluator.results.failures_table()["retrieved_text"].null_count
-    model.size = 19
-    with pytest.raises(InputError, match="text encoder 'model' has changed since it was evaluated"):
-        evaluator.results.failures_table()
-    weight = SimpleNamespace(_version=3, is_inference=lambda: False)
-    model.parameters = lambda: [weight]
-    evaluator(model)
-    assert len(evaluator.results.failures_table())
-    weight._version += 1  # a step of an optimizer
-    with pytest.raises(InputError, match="has changed since it was evaluated"):
-        evaluator.results.failures_table()
 
 
 @pytest.mark.parametrize("in_memory", [True, False])

@@ -156,9 +156,7 @@ class _Sts(Run):
                 baselines=dict.fromkeys((PEARSON, SPEARMAN), Baseline(chance=0.0)),
                 conditions={"source": self.language, "target": file.name, "data": file.digest[:12]},
                 system={"encoder": self.identity_of[name, number]},
-                notes={
-                    m: "no correlation: all cosines are equal" for m, one in by_measure.items() if one is None
-                },
+                notes={measure: flat for measure, one in by_measure.items() if one is None},
                 ties=None,
             )
 

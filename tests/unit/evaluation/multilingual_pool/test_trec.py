@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Success
+from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 
 from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 from xlingual.embed import PoolVectors
 from xlingual.evaluation import ordered, rankings
 from xlingual.evaluation.multilingual_pool import trec
-from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.run import Options
 from xlingual.evaluation.trec import run_file, write_ranking
 from xlingual.ranking import Offsets

@@ -508,7 +508,6 @@ def test_with_ties_of_trec_queries_without_a_relevant_candidate_count_as_0(tmp_p
         if not name.startswith("Judged") and not name.startswith("nDCG"):
             assert own["q4"] == own["q9"] == 0, name
         assert number(found, "it", name).value == pytest.approx(np.mean(list(own.values())), abs=1e-12)
-    assert len(found.failures_table(encoder="it", measure="AP")) > 0
     write_report(found, tmp_path / "report.html")
     found.write(tmp_path / "out")
 
