@@ -67,7 +67,12 @@ class Task:
         """Return what a measure is, as a sentence with its name; "" where the task does not say."""
         kind, _, cut = measure.partition("@")
         text = self.meaning.get(kind, "")
-        return f"{self.measure_name(measure)} is {text.format(k=cut)}." if text else ""
+        if cut == "1":
+            text = text.replace("among the {k} nearest texts", "as the nearest text")
+            text = text.replace("among the {k} texts nearest", "the text nearest")
+            text = text.replace("among the {k} nearest", "the nearest")
+        text = text.format(k=cut)
+        return f"{self.measure_name(measure)} is {text}." if text else ""
 
     def measure_name(self, measure: str) -> str:
         """Return the measure as sentences name it: "BkR R@10", "SIM", "mAP"."""

@@ -222,6 +222,17 @@ class PairRun(Run):
             else:
                 yield name, self.encode(name, self.sides_of)
 
+    def count_matches(self) -> dict[str, int]:
+        """Count the items of the evaluated languages, and those that have both languages of a pair."""
+        manifest = self.manifest
+        has = np.zeros((len(manifest.languages), manifest.n_items), dtype=bool)
+        has[manifest.language, manifest.item] = True
+        places = {tag: place for place, tag in enumerate(manifest.languages)}
+        pairs = [(has[places[source]], has[places[target]]) for source, target in by_pair(self.tasks)]
+        some = np.any([source | target for source, target in pairs], axis=0)
+        both = np.any([source & target for source, target in pairs], axis=0)
+        return {"items": int(some.sum()), "items_with_both": int(both.sum())}
+
     @cached_property
     def picture(self) -> Callable[[int], bytes | None]:
         """Gives the thumbnail of an image of the manifest by its number."""

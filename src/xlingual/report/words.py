@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from xlingual.languages import named
 from xlingual.report import numbers
@@ -93,8 +93,16 @@ def lower_is_better(measure: str) -> bool:
     return measure.startswith("MedR")
 
 
-def ceiling(measure: str, names: Sequence[str], values: Iterable[float | None]) -> str | None:
-    """Return the sentence about encoders that all have the best value there is; None where one has less."""
+def ceiling(
+    measure: str,
+    names: Sequence[str],
+    values: Iterable[float | None],
+    first: Mapping[str, float] | None = None,
+) -> str | None:
+    """Return the sentence about encoders that all have the best value there is; None where one has less.
+
+    `first` is R@1 of encoders where it is known.
+    """
     best = 1.0  # of shares and of median ranks
     if (
         len(names) < 2
@@ -102,12 +110,16 @@ def ceiling(measure: str, names: Sequence[str], values: Iterable[float | None]) 
         or any(value is None or abs(value - best) > 1e-9 for value in values)
     ):
         return None
-    remedy = "use a larger pool of candidates" if measure == "R@1" else "evaluate again with --measure R@1"
+    first = first or {}
+    is_last = measure == "R@1" or min((first.get(name, 0.0) for name in names), default=0.0) >= best
+    remedy = "use a larger pool of candidates" if is_last else "evaluate again with --measure R@1"
     each = "both have" if len(names) == 2 else f"all {len(names)} have"
     who, value = numbers.in_words(list(names), 3), numbers.number(best, measure)
+    known = [f"{name} {numbers.number(first[name], 'R@1')}" for name in names if name in first]
+    beside = f" R@1 here: {', '.join(known)}." if len(known) == len(names) and measure != "R@1" else ""
     return (
-        f"{measure} cannot tell {who} apart on this data: {each} the best value there is, {value}. To see a "
-        f"difference, {remedy}; more queries of this kind will not show one."
+        f"{measure} cannot tell {who} apart on this data: {each} the best value there is, {value}.{beside} "
+        f"To see a difference, {remedy}; more queries of this kind will not show one."
     )
 
 

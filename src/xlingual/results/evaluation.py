@@ -51,6 +51,10 @@ class Diagnostics(Struct, frozen=True):
         dict[str, Any] | UnsetType,
         about("Near-equal texts and images of different items: how many, and the thresholds."),
     ] = UNSET
+    items: Annotated[Count | UnsetType, about("Items of the evaluated languages.")] = UNSET
+    items_with_both: Annotated[
+        Count | UnsetType, about("Of these, items with texts in both languages of an evaluated pair.")
+    ] = UNSET
     pairs_screened: Annotated[Whole | UnsetType, about("Pairs of vectors whose score was estimated.")] = UNSET
     pairs_decided: Annotated[Whole | UnsetType, about("Pairs scored in float64, to be exact.")] = UNSET
     ranking: Annotated[

@@ -160,6 +160,7 @@ def backretrieval(
     results = evaluate(run, numbers, task.ranks(), run.manifest, recording)
     if examples:
         results.examples = examples_table(run.manifest, list(task.examples(results.summary)))
+    results.diagnostics |= run.count_matches()
     if task.distance is not None and task.distance < NEAR_IDENTICAL:
         results.diagnostics["near_identical_images"] = task.distance
     return results

@@ -8,21 +8,20 @@ from xlingual.report import numbers, words
 from xlingual.report.findings import chance
 from xlingual.report.findings.leads import may_be_luck
 from xlingual.report.leaders import BoardRow
+from xlingual.results import Results
 from xlingual.tasks import Mark, Task
 
 MOST_NAMED = 3
 Costs = Mapping[str, Mapping[str, float]]  # of each encoder, what is known
 
 
-def advice(
-    task: Task, rows: Sequence[BoardRow], *, costs: Costs | None = None, unlike: bool = False
-) -> list[str]:
+def advice(task: Task, rows: Sequence[BoardRow], run: Results, *, unlike: bool = False) -> list[str]:
     """Return what to do, for a task that says from which value on an encoder is good enough.
 
     Args:
         task: the task of the rows.
         rows: of one run and measure, the best first.
-        costs: what the encoders cost, to choose among those that are level.
+        run: their results, with what encoders cost, to choose among those that are level.
         unlike: the encoders are of kinds that the task cannot compare.
 
     """
@@ -45,7 +44,7 @@ def advice(
         ]
     if unlike:
         return [f"Do not choose between these encoders by {task.title}: they are of different kinds."]
-    return _choice(leader, found, purpose, costs or {}, judged=least is not None)
+    return _choice(leader, found, purpose, run, judged=least is not None)
 
 
 def enough(task: Task, best: BoardRow) -> float | None:
@@ -73,22 +72,23 @@ def _these(found: Sequence[BoardRow]) -> str:
 
 
 def _choice(
-    leader: BoardRow, found: Sequence[BoardRow], purpose: str, costs: Costs, *, judged: bool
+    leader: BoardRow, found: Sequence[BoardRow], purpose: str, run: Results, *, judged: bool
 ) -> list[str]:
     """Return which encoder to take: the best, any of those that are level, or none before more is known."""
     level = [leader, *(row for row in found if row.standing == "level")]
     if len(found) == 1:
         beside = "evaluate one or two other encoders before you decide"
         return [f"{leader.encoder} can be used{purpose}; {beside}."] if judged else []
-    ceiling = words.ceiling(leader.measure, [row.encoder for row in level], (row.value for row in level))
-    if ceiling is not None:
-        return [ceiling]
+    names = [row.encoder for row in level]
+    values = [row.value for row in level]
+    if words.ceiling(leader.measure, names, values) is not None:
+        return [words.ceiling(leader.measure, names, values, first_of(run, leader)) or ""]
     if len(level) > 1:
-        names = numbers.in_words([row.encoder for row in level], MOST_NAMED)
+        shown = numbers.in_words(names, MOST_NAMED)
         which = "either" if len(level) == 2 else "any"
         return [
-            f"Use {which} of {names}{purpose}: no difference between these {len(level)} is found on this "
-            f"data.{_cost(level, costs)}"
+            f"Use {which} of {shown}{purpose}: no difference between these {len(level)} is found on this "
+            f"data.{_cost(level, run.costs)}"
         ]
     if any(row.standing == "behind" for row in found):
         if may_be_luck(row.behind for row in found):
@@ -103,6 +103,20 @@ def _choice(
     return [
         f"Do not choose yet: {leader.encoder} has the best value, but no test shows whether that is luck."
     ]
+
+
+def first_of(run: Results, row: BoardRow) -> dict[str, float]:
+    """Return R@1 of each encoder of a run, by the ranks that the table of queries has for a row's measure."""
+    import pyarrow.compute as pc
+
+    table = run.per_query
+    chosen = pc.and_(pc.equal(table["task"], row.task), pc.equal(table["measure"], row.measure))
+    table = table.filter(pc.and_(chosen, pc.is_valid(table["above"])))
+    chance = pc.if_else(pc.equal(table["above"], 0), pc.divide(1.0, table["tied"].cast("double")), 0.0)
+    means = table.select(["encoder"]).append_column("chance", chance).group_by("encoder")
+    return {
+        line["encoder"]: line["chance_mean"] for line in means.aggregate([("chance", "mean")]).to_pylist()
+    }
 
 
 def _cost(level: Sequence[BoardRow], costs: Costs) -> str:

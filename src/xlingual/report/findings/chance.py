@@ -24,24 +24,22 @@ def nothing_found(best: BoardRow, found: Sequence[BoardRow], name: str, where: s
     else:
         most = "lowest" if words.lower_is_better(best.measure) else "highest"
         best_one = f"the {most} is {best.encoder} with {name} {value}{where}"
-        lead = f"No encoder is {verb} chance{level(found)}: {best_one}."
-    luck = _luck(found)
+        lead = f"No encoder is {verb} chance{level(found)}: {best_one}{_luck(found, found)}."
     if best.oracle is None:
-        return [lead, *luck]
+        return [lead]
     reason = f"; {best.note}" if best.note and best.normalized is None else ""
     oracle = numbers.number(best.oracle, best.measure)
-    return [lead, *luck, words.stop(f"The oracle (images alone) reaches {oracle}{reason}")]
+    return [lead, words.stop(f"The oracle (images alone) reaches {oracle}{reason}")]
 
 
-def _luck(found: Sequence[BoardRow]) -> list[str]:
-    """Return a remark where an interval excludes chance, which may be luck among many encoders."""
-    names = [row.encoder for row in found if row.looks_off_chance]
+def _luck(rows: Sequence[BoardRow], found: Sequence[BoardRow]) -> str:
+    """Return a remark, in brackets, where an interval excludes chance, which may be luck among many."""
+    names = [row.encoder for row in rows if row.looks_off_chance]
     if not names:
-        return []
-    leaves = "95 % interval of" if len(names) == 1 else "95 % intervals of"
-    verb = "leaves" if len(names) == 1 else "leave"
-    among = f"with {len(found)} encoders that may be luck"
-    return [f"The {leaves} {numbers.in_words(names)} {verb} chance, but {among}."]
+        return ""
+    leave = "interval of {} leaves" if len(names) == 1 else "intervals of {} leave"
+    whose = leave.format(numbers.in_words(names))
+    return f" (the 95 % {whose} chance, which among {len(found)} encoders may be luck)"
 
 
 def at_or_below(found: Sequence[BoardRow]) -> list[str]:
@@ -51,8 +49,7 @@ def at_or_below(found: Sequence[BoardRow]) -> list[str]:
     below = [row for row in found if row.side_of_chance == "below"]
     if lost:
         names = numbers.in_words([row.encoder for row in lost])
-        sentences.append(f"Not distinguishable from chance{level(lost)}: {names}.")
-        sentences += _luck(found)
+        sentences.append(f"Not distinguishable from chance{level(lost)}: {names}{_luck(lost, found)}.")
     if below:
         names = numbers.in_words([row.encoder for row in below])
         sentences.append(f"Worse than chance{level(below)}: {names}.")

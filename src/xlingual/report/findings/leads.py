@@ -93,7 +93,14 @@ def position(leader: BoardRow) -> list[str]:
         ]
     if leader.normalized < 0:
         return [f"That is not above chance ({chance}); the oracle (images alone) reaches {oracle}."]
-    return [f"It closes {share} of the way from chance ({chance}) to the oracle, images alone ({oracle})."]
+    closes = f"It closes {share} of the way from chance ({chance}) to the oracle, images alone ({oracle})"
+    if leader.ceiling is None or leader.measure == "SIM":
+        return [f"{closes}."]
+    ceiling = numbers.mark(leader.ceiling, leader.measure)
+    return [
+        f"{closes}; a perfect encoder stays far below the ceiling ({ceiling}) too: it retrieves the text "
+        "nearest in meaning, of another item, whose image need not be the most similar one."
+    ]
 
 
 def alike(one: Summary, other: Summary) -> bool:

@@ -25,6 +25,7 @@ RunVerdict: TypeAlias = Callable[[Sequence[Results], Task, Sequence[BoardRow]], 
 
 MANY_PAIRS = 12  # all directions of four languages
 FEW_QUERIES = 50  # per pair
+MANY_MATCHES = 50  # items with texts in both languages
 MANY_DROPPED = 0.1  # share of the texts
 
 
@@ -49,7 +50,7 @@ def findings(
         if advised:
             unlike = task.by_images and bool(differences(leaders.kinds_of(own, run)))
             meaning = task.explained(measure) if place == places[0] and _any_value(own) else ""
-            head = advice(task, own, costs=run.costs, unlike=unlike)
+            head = advice(task, own, run, unlike=unlike)
             sentences = [*head, *([meaning] if meaning else []), *sentences]
         name = leaders.run_names(runs)[place - 1]
         found.append(Finding(sentences, name.replace("run ", "Run ", 1) if len(places) > 1 else ""))
@@ -97,7 +98,18 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) ->
     sentences += few_queries(run, task.name) if found else []
     if task.by_images and not unlike and not chance.none_above(found):
         sentences += taken_as_one(leaders.kinds_of(found, run))
-    return sentences
+    return sentences + _true_matches(run, task)
+
+
+def _true_matches(run: Results, task: Task) -> list[str]:
+    """Return a remark where images stand in for translations, and most items have texts in both languages."""
+    both, total = run.diagnostics.get("items_with_both", 0), run.diagnostics.get("items", 0)
+    if not task.by_images or both < MANY_MATCHES or 2 * both < total:
+        return []
+    return [
+        f"{numbers.count(both)} of {numbers.count(total)} items have texts in both languages: these are true "
+        "matches, which xlingual evaluate crosslingual-retrieval (xlr) ranks directly."
+    ]
 
 
 def _about_the_run(run: Results) -> list[str]:

@@ -134,6 +134,8 @@ def _legend(rows: Sequence[BoardRow], axis: Axis, led: set[int], apart: str | No
             keys.append(Key(text, SWATCHES[kind]) if drawn else Key(f"{text}, beyond the axis"))
     if any(row.standing == "level" and row.run in led for row in rows):
         keys.append(Key("the difference from the leader may be zero", badge=Badge("level", "soft")))
+    if any(row.behind is not None for row in rows):
+        keys.append(Key("differences are of exact numbers, rounded afterwards"))
     if apart:
         keys.append(Key(f"each {apart} is ranked on its own"))
     if words.lower_is_better(rows[0].measure):

@@ -217,7 +217,7 @@ def _hubs(found: Inspection, words: Wording) -> list[Block]:
             meaning=f"share of the {'answers' if words is POOL else 'targets'} that are among no query's ten "
             "nearest",
         ),
-        Column("by chance", meaning="by chance"),
+        Column("by chance", meaning="the same share if nearest texts were drawn at random"),
     ]
     notes = tuple(dict.fromkeys(stop(one.hubs.note) for one in found.encoders if one.hubs.note))
     blocks: list[Block] = [
