@@ -5,7 +5,7 @@ The ground truth that Backretrieval approximates; it needs items that have texts
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -125,7 +125,7 @@ def crosslingual_retrieval(
     if several:
         _warn_of_set_recall(chosen)
     numbers = Numbers(NAME, chosen, run.subjects)
-    return evaluate(run, numbers, ranks(run, chosen, neighbours=neighbours), run.manifest, recording)
+    return evaluate(run, numbers, ranks(run, chosen, run.encoded()), run.manifest, recording)
 
 
 def several_answers(manifest: Manifest, tasks: Sequence[PairTask]) -> bool:
@@ -158,36 +158,46 @@ def refuse_small_pools(tasks: Sequence[PairTask], measures: Sequence[RankMeasure
             )
 
 
-def ranks(run: PairRun, measures: Sequence[RankMeasure], *, neighbours: bool) -> Iterator[Ranked]:
-    """Rank the targets of all samples by each system; hubs and neighbours are those of each pair's first."""
-    for name, vectors in run.encoded():
+def ranks(
+    run: PairRun,
+    measures: Sequence[RankMeasure],
+    encoded: Iterable[tuple[str, TextSides | SystemLists]],
+    *,
+    first: int = HUBS_OF,
+) -> Iterator[Ranked]:
+    """Rank the targets of all samples by each system.
+
+    Hubs and neighbours are among the `first` targets of each source in each pair's first sample; 0: none.
+    """
+    for name, vectors in encoded:
         for (source, _), chosen in by_pair(run.tasks).items():
             samples = [run.tasks[number].sample for number in chosen]
             with run.stage("texts: rank"), one_library_thread():
                 repair = run.repair(name, [source])
                 if isinstance(vectors, SystemLists):
-                    first, *targets = _listed(run.manifest, vectors, samples, measures)
+                    answers = _listed(run.manifest, vectors, samples, measures)
                 else:
-                    asked: list[tuple[Sample, Asked]] = [(samples[0], partial(First, k=HUBS_OF))]
-                    asked += [(sample, partial(Matches, manifest=run.manifest)) for sample in samples]
-                    progress = run.progress(f"ranking texts: {name}")
-                    first, *targets = answered(
+                    asked: list[tuple[Sample, Asked]] = [
+                        (sample, partial(Matches, manifest=run.manifest)) for sample in samples
+                    ]
+                    asked += [(samples[0], partial(First, k=first))] if first else []
+                    answers = answered(
                         vectors,
                         asked,
                         ranker=run.options.ranker,
                         repair=repair,
-                        progress=progress,
+                        progress=run.progress(f"ranking texts: {name}"),
                         tally=run.tally,
                     )
-            for number, counts in zip(chosen, targets, strict=True):
+            for number, counts in zip(chosen, answers, strict=False):
                 ranked = _ranked(run, measures, (name, number), counts)
                 ranked = replace(ranked, ranking=partial(_ranking, run, vectors, repair, number))
-                if number == chosen[0]:
-                    hubs = _hubs(run, number, first[0])
+                if first and number == chosen[0]:
+                    places, neighbours = answers[-1]
+                    hubs = _hubs(run, number, places)
                     views = {measures[0].name: CrosslingualRetrievalViews(hubs.hubs.counts)}
-                    nearest = first[1] if neighbours else None
                     target = run.tasks[number].sample.target
-                    ranked = replace(ranked, hubs=hubs, views=views, neighbours=nearest, candidates=target)
+                    ranked = replace(ranked, hubs=hubs, views=views, neighbours=neighbours, candidates=target)
                 yield ranked
 
 
@@ -301,16 +311,13 @@ class First:
 def _listed(
     manifest: Manifest, vectors: SystemLists, samples: Sequence[Sample], measures: Sequence[RankMeasure]
 ) -> list[Any]:
-    """Return the same of a run: the first places of the first sample, then where matches stand in each.
+    """Return the same of a run: where matches stand in each sample, and the first places of the first one.
 
     Its lists must reach as far as `measures` look.
     """
     answers: list[Any] = []
     for sample in samples:
         lists = vectors.of(sample)
-        k = min(HUBS_OF, lists.n_candidates)
-        if not answers:
-            answers.append((listed_places(lists, k), listed_neighbours(lists, k)))
         query, match = members(manifest.item[sample.target], manifest.item[sample.source])
         if len(lists.query) and not (lists.lines(query, match) >= 0).any():
             warn(
@@ -319,4 +326,6 @@ def _listed(
             )
         check_reach(lists, measures, vectors.who(sample))
         answers.append(lists.targets(query, match))
-    return answers
+    lists = vectors.of(samples[0])
+    k = min(HUBS_OF, lists.n_candidates)
+    return [*answers, (listed_places(lists, k), listed_neighbours(lists, k))]

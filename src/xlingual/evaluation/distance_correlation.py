@@ -8,8 +8,10 @@ read off them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import local
 from typing import Any, Literal, Unpack
@@ -19,7 +21,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.data.samples import Sample
-from xlingual.embed import ImageIndex
+from xlingual.embed import ImageIndex, TextVectors
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
@@ -93,39 +95,88 @@ def distance_correlation(
     run.prepare(text_encoders)
     image_name, image_identity, images = run.images()
     numbers = Numbers(NAME, [MEASURE], run.subjects, image_name)
-    return evaluate(run, numbers, ranks(run, images, image_identity), run.manifest, Recording())
+    encoded = ((name, run.without_role(name)) for name in run.text_encoders)
+    return evaluate(run, numbers, ranks(run, encoded, images, image_identity), run.manifest, Recording())
 
 
-def ranks(run: PairRun, images: ImageIndex, image_identity: str) -> Iterator[Ranked]:
+def ranks(
+    run: PairRun, encoded: Iterable[tuple[str, TextVectors]], images: ImageIndex, identity: str
+) -> Iterator[Ranked]:
     """Correlate the distances of texts with those of images, for each encoder and sample."""
     drawn = [SamplePairs.of(task.sample) for task in run.tasks]
-    image_ranks = ImageRanks(images, run.tasks, drawn)
-    for name in run.text_encoders:
-        vectors, report = run.without_role(name), run.progress(f"correlating distances: {name}")
-        for chosen in by_pair(run.tasks).values():
-            with run.stage("correlate"), one_library_thread():
-                sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]
-                texts = RankedTables(vectors.unit, sides, [drawn[n] for n in chosen])
-            for position, number in enumerate(chosen):
-                task, clusters = run.tasks[number], run.manifest.cluster
+    of_images = ImageRanks(images, run.tasks, drawn)
+    for name, number, (found,) in correlations(run, encoded, drawn, [lambda number: of_images]):
+        yield _ranked(run, name, number, found, identity)
+
+
+def correlations(
+    run: PairRun,
+    encoded: Iterable[tuple[str, TextVectors]],
+    drawn: Sequence[SamplePairs],
+    images: Sequence[Callable[[int], ImageRanks]],
+) -> Iterator[tuple[str, int, list[Correlation]]]:
+    """Yield the name of each encoder, the number of each task, and the correlations with several images.
+
+    `images` give the image ranks of a task; texts are ranked once for all of them. Threads work on tasks side
+    by side.
+    """
+    with ThreadPoolExecutor(run.options.threads) as workers:  # a thread starts with its first work
+        for name, vectors in encoded:
+            report = run.progress(f"correlating distances: {name}")
+            for chosen in by_pair(run.tasks).values():
                 with run.stage("correlate"), one_library_thread():
-                    found = correlation(
-                        task, drawn[number], texts[position], image_ranks.of(number), clusters
-                    )
-                yield Ranked(
-                    encoder=name,
-                    subject=run.subjects[number],
-                    queries=task.sample.source,
-                    clusters=(),
-                    n_candidates=len(task.sample.target),
-                    values={},
-                    estimates={} if found.score is None else {MEASURE.name: found.score},
-                    baselines={MEASURE.name: Baseline(chance=0.0)},
-                    conditions=run.conditions(task, images=image_identity),
-                    system=run.roles_of(name),
-                    notes={} if found.note is None else {MEASURE.name: found.note},
-                )
-                report(number + 1, len(run.tasks))
+                    sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]
+                    texts = RankedTables(vectors.unit, sides, [drawn[n] for n in chosen])
+                    for of_task in images:
+                        _prepare(of_task, chosen)
+                    work = partial(_correlated, run, drawn, images, texts)
+                    alone = min(run.options.threads, len(chosen)) == 1
+                    found = list((map if alone else workers.map)(work, chosen, range(len(chosen))))
+                for number, several in zip(chosen, found, strict=True):
+                    yield name, number, several
+                    report(number + 1, len(run.tasks))
+
+
+def _prepare(of_task: Callable[[int], ImageRanks], chosen: Sequence[int]) -> None:
+    """Rank the images of some tasks ahead, those that have the same images together."""
+    by_images: dict[int, list[int]] = {}
+    for number in chosen:
+        by_images.setdefault(id(of_task(number)), []).append(number)
+    for numbers in by_images.values():
+        of_task(numbers[0]).prepare(numbers)
+
+
+def _correlated(
+    run: PairRun,
+    drawn: Sequence[SamplePairs],
+    images: Sequence[Callable[[int], ImageRanks]],
+    texts: RankedTables,
+    number: int,
+    place: int,
+) -> list[Correlation]:
+    """Correlate the texts of a task, at a `place` of their tables, with each of its images."""
+    task, table, cluster = run.tasks[number], texts[place], run.manifest.cluster
+    return [
+        correlation(task, drawn[number], table, of_task(number).of(number), cluster) for of_task in images
+    ]
+
+
+def _ranked(run: PairRun, name: str, number: int, found: Correlation, image_identity: str) -> Ranked:
+    """Return what the loop enters; nothing is ranked here."""
+    task = run.tasks[number]
+    return Ranked(
+        encoder=name,
+        subject=run.subjects[number],
+        queries=task.sample.source,
+        clusters=(),
+        n_candidates=len(task.sample.target),
+        values={},
+        estimates={} if found.score is None else {MEASURE.name: found.score},
+        baselines={MEASURE.name: Baseline(chance=0.0)},
+        conditions=run.conditions(task, images=image_identity),
+        system=run.roles_of(name),
+        notes={} if found.note is None else {MEASURE.name: found.note},
+    )
 
 
 @dataclass(frozen=True)
@@ -252,10 +303,6 @@ class ImageRanks:
             if sum(kept.twice.nbytes for kept in self._kept.values()) > KEPT_BYTES:
                 self._kept.clear()
             self._kept[key] = tables[position]
-
-    def forget(self) -> None:
-        """Keep nothing."""
-        self._kept.clear()
 
     def _side(self, number: int) -> tuple[Ints, Ints]:
         sample = self.tasks[number].sample

@@ -94,7 +94,7 @@ def evaluate(
                 enter(run, numbers, ranked)
             if ranked.hubs is not None:
                 hubs.add(ranked.encoder, ranked.subject, ranked.hubs)
-            if ranked.neighbours is not None and ranked.candidates is not None:
+            if recording.neighbours and ranked.neighbours is not None and ranked.candidates is not None:
                 nearest.add(
                     ranked.encoder, ranked.subject, ranked.neighbours, ranked.queries, ranked.candidates
                 )

@@ -155,69 +155,71 @@ def backretrieval(
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, takes_lists=True)
     run.prepare(joined(text_encoders, runs))
-    task = Backretrieval(run, chosen, recording)
-    numbers = Numbers(NAME, task.measures, run.subjects, task.image_name)
-    results = evaluate(run, numbers, task.ranks(), run.manifest, recording)
+    image_name, identity, images = image_space(run)
+    if trec is not None and not isinstance(images, ImageIndex):
+        raise InputError(
+            "runs of Backretrieval need vectors of the images, and these are compared by a function: "
+            "give an image encoder, or leave out --trec"
+        )
+    _warn_of_fitted(run, identity)
+    distance = usual_distance(images) if isinstance(images, ImageIndex) else None
+    warn_of_near_identical(distance)
+    refuse_small_pools(images, run.tasks, chosen)
+    task = Backretrieval(run, _with_share(chosen, images, run.tasks), images, identity)
+    numbers = Numbers(NAME, task.measures, run.subjects, image_name)
+    first = KEPT if neighbours else 1
+    nearest = {name: task.nearest(name, vectors, first) for name, vectors in run.encoded()}
+    results = evaluate(run, numbers, task.ways(nearest), run.manifest, recording)
     if examples:
         results.examples = examples_table(run.manifest, list(task.examples(results.summary)))
     results.diagnostics |= run.count_matches()
-    if task.distance is not None and task.distance < NEAR_IDENTICAL:
-        results.diagnostics["near_identical_images"] = task.distance
+    if distance is not None and distance < NEAR_IDENTICAL:
+        results.diagnostics["near_identical_images"] = distance
     return results
 
 
-class Backretrieval:
-    """The steps of one evaluation: nearest texts, ways back with baselines, and examples."""
+def _warn_of_fitted(run: PairRun, judge: str) -> None:
+    """Warn of encoders that were fitted on near images of the encoder that judges them now."""
+    fitted = [name for name, encoder in run.text_encoders.items() if encoder.fitted_images == judge]
+    if fitted:
+        warn(
+            f"{listed(fitted)} was fitted on near images of the same image encoder, so that its "
+            "Backretrieval and SIM are too high: judge it with another image encoder"
+        )
 
-    def __init__(self, run: PairRun, measures: Sequence[RankMeasure], recording: Recording) -> None:
-        self.run, self.tasks = run, run.tasks
-        self.image_name, self.image_identity, self.images = image_space(run)
-        if recording.trec is not None and not isinstance(self.images, ImageIndex):
-            raise InputError(
-                "runs of Backretrieval need vectors of the images, and these are compared by a function: "
-                "give an image encoder, or leave out --trec"
-            )
-        self._warn_of_fitted()
-        self.distance = usual_distance(self.images) if isinstance(self.images, ImageIndex) else None
-        warn_of_near_identical(self.distance)
-        refuse_small_pools(self.images, run.tasks, measures)
-        self.ranked = _with_share(measures, self.images, run.tasks)
-        self.measures: list[Scorable] = [*self.ranked, SIM]
-        self._first = KEPT if recording.neighbours else 1
+
+class Backretrieval:
+    """The steps of one evaluation with some images: nearest texts, ways back with baselines, and examples."""
+
+    def __init__(
+        self, run: PairRun, measures: Sequence[RankMeasure], images: ImageSpace, identity: str
+    ) -> None:
+        self.run, self.tasks, self.ranked = run, run.tasks, measures
+        self.images, self.image_identity = images, identity
+        self.measures: list[Scorable] = [*measures, SIM]
         self._ways: dict[tuple[str, int], WaysFound] = {}
 
-    def _warn_of_fitted(self) -> None:
-        """Warn of encoders that were fitted on near images of the encoder that judges them now."""
-        encoders = self.run.text_encoders.items()
-        fitted = [name for name, encoder in encoders if encoder.fitted_images == self.image_identity]
-        if fitted:
-            warn(
-                f"{listed(fitted)} was fitted on near images of the same image encoder, so that its "
-                "Backretrieval and SIM are too high: judge it with another image encoder"
-            )
+    def ways(self, nearest: Mapping[str, Sequence[Nearest]], *, hubs: bool = True) -> Iterator[Ranked]:
+        """Rank source images from the nearest texts of all systems, in passes that these share.
 
-    def ranks(self) -> Iterator[Ranked]:
-        """Rank targets by all systems, then source images in passes that all systems share."""
-        nearest = {name: self._nearest(name, vectors) for name, vectors in self.run.encoded()}
+        `nearest` is by system, then task. With `hubs` they are looked for in the first sample of each pair.
+        """
         references = self._ways_back(nearest)
         clusters = [
             cluster_ids(self.run.manifest, number, task, references[number].oracle_target)
             for number, task in enumerate(self.tasks)
         ]
         baselines = [
-            {
-                measure.name: references[number].baseline(measure, clusters[number])
-                for measure in self.measures
-            }
+            {one.name: references[number].baseline(one, clusters[number]) for one in self.measures}
             for number in range(len(self.tasks))
         ]
-        first = {numbers[0] for numbers in by_pair(self.tasks).values()}
-        for name in self.run.by_name:
+        first = {numbers[0] for numbers in by_pair(self.tasks).values()} if hubs else set()
+        for name in nearest:
             for number in range(len(self.tasks)):
                 yield self._ranked(name, number, baselines[number], is_first=number in first)
 
-    def _nearest(self, name: str, vectors: TextSides | SystemLists) -> list[Nearest]:
-        """Return the nearest texts of one encoder for each task."""
+    def nearest(self, name: str, vectors: TextSides | SystemLists, first: int = 1) -> list[Nearest]:
+        """Return the nearest texts of one encoder for each task; of each pair's first the `first` ones."""
         nearest: list[Nearest] = []
         with self.run.stage("texts: rank"), one_library_thread():
             for (source, _), numbers in by_pair(self.tasks).items():
@@ -228,7 +230,7 @@ class Backretrieval:
                     repair=self.run.repair(name, [source]),
                     progress=self.run.progress(f"ranking texts: {name}"),
                     tally=self.run.tally,
-                    first=self._first,
+                    first=first,
                 )
         return nearest
 

@@ -21,11 +21,12 @@ from xlingual.evaluation.metric_validation.encoder_scores import (
     column,
     influence,
 )
-from xlingual.evaluation.metric_validation.measure import MeasuredScores
-from xlingual.evaluation.numbers import Baseline, normalised
+from xlingual.evaluation.metric_validation.measure import Measured
+from xlingual.evaluation.numbers import Baseline, Subject, normalised
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.measures import RecallAt, SuccessAt
 from xlingual.results.validation import (
+    MEASURES,
     TRUTH,
     TRUTH_AT_1,
     Degradation,
@@ -44,7 +45,7 @@ class Assembly:
         run: PairRun,
         matching: Sequence[PairTask],
         measure: RecallAt,
-        measured: MeasuredScores,
+        measured: Measured,
         families: Mapping[str, str],
         images: str,
     ) -> None:
@@ -78,16 +79,20 @@ class Assembly:
 
     def _columns(self, level: Weakening, pair: tuple[str, str], name: str) -> dict[str, MeasureColumn]:
         """Return the scores of one encoder by each measure, over the seeds of a pair."""
-        found, numbers = self.measured, self.numbers[pair]
-        correlations = [found.correlations[level, name, n] for n in numbers]
-        first = found.truth_at_1
-        at_1 = {TRUTH_AT_1: column([first[name, n] for n in numbers])} if first else {}
-        return at_1 | {
-            TRUTH: column([found.truth[name, n] for n in numbers]),
-            "BkR": column([found.recall[level, name, n] for n in numbers]),
-            "SIM": column([found.similarity[level, name, n] for n in numbers]),
-            "CORR": column([c.score for c in correlations], [c.note for c in correlations]),
-        }
+        names = (TRUTH, *MEASURES) if self.measure.k == 1 else (TRUTH_AT_1, TRUTH, *MEASURES)
+        columns = {}
+        for measure in names:
+            at = NONE if measure in (TRUTH, TRUTH_AT_1) else level
+            keys = [(at, measure, name, subject) for subject in self._subjects(pair)]
+            found = self.measured
+            columns[measure] = column(
+                [found.scores[key] for key in keys], [found.notes.get(key) for key in keys]
+            )
+        return columns
+
+    def _subjects(self, pair: tuple[str, str]) -> list[Subject]:
+        """Return the subjects of a pair: one for each seed."""
+        return [self.run.subjects[number] for number in self.numbers[pair]]
 
     def _series(self, level: Weakening, pair: tuple[str, str]) -> list[EncoderSeries]:
         columns = {name: self._columns(level, pair, name) for name in self.families}
@@ -136,31 +141,28 @@ class Assembly:
 
     def _sizes(self, pair: tuple[str, str]) -> dict[str, int]:
         first = self.numbers[pair][0]
+        images = [self.measured.n_images[one] for one in self._subjects(pair)]
         sample, matching_sample = self.run.tasks[first].sample, self.matching[first].sample
         return {
             "n_source": len(sample.source),
             "n_target": len(sample.target),
             "n_matching": len(matching_sample.source),
-            "n_pictures": round(float(np.mean([self.measured.n_pictures[n] for n in self.numbers[pair]]))),
+            "n_pictures": round(float(np.mean(images))),
         }
 
-    def _baselines(self, level: Weakening, pair: tuple[str, str]) -> list[Baseline]:
-        found, name = self.measured, self.measure.name
-        return [
-            Baseline(found.references[level, n].chance[name], found.oracles[level, n])
-            for n in self.numbers[pair]
-        ]
+    def _baselines(self, level: Weakening, pair: tuple[str, str], measure: str = "BkR") -> list[Baseline]:
+        return [self.measured.baselines[level, measure, one] for one in self._subjects(pair)]
 
     def _degradation(self, level: Weakening, pair: tuple[str, str]) -> Degradation:
         baselines = self._baselines(level, pair)
-        references = [self.measured.references[level, n] for n in self.numbers[pair]]
+        of_sim = self._baselines(level, pair, "SIM")
         return Degradation(
             level.kind,
             level.level,
             *pair,
-            kept=self.measured.kept[level],
+            kept=self.measured.neighbours[level],
             chance=mean_known([b.chance for b in baselines]),
             oracle=mean_known([None if b.oracle is None else b.oracle.value for b in baselines]),
-            sim_oracle=float(np.mean([r.oracle["SIM"].mean() for r in references])),
+            sim_oracle=float(np.mean([one.oracle.value for one in of_sim if one.oracle is not None])),
             agreement=agreement_by_seed_and_mean(self._series(level, pair), seed=self._seed),
         )

@@ -19,7 +19,7 @@ from xlingual.evaluation.backretrieval.evaluate import NAME
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
 from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_truth
 from xlingual.evaluation.metric_validation.degrade import NONE, parse_levels
-from xlingual.evaluation.metric_validation.measure import ValidationPass, at_1
+from xlingual.evaluation.metric_validation.measure import ValidationRun, at_1
 from xlingual.evaluation.metric_validation.paired_samples import paired_samples
 from xlingual.evaluation.metric_validation.records import Assembly
 from xlingual.evaluation.pair_run import PairRun
@@ -127,7 +127,7 @@ def validate_backretrieval(
         refuse_small_truth(matching, [recall])
         image_name, image_source, images = run.images()
         refuse_small_pools(images, run.tasks, [recall])
-        found = ValidationPass(run, matching, images, recall, levels).run()
+        found = ValidationRun(run, matching, images, recall, levels).measure_all()
         families = {name: _family(pattern, name) for name in run.text_encoders}
         with run.stage("agreement", "agreement over encoders"):
             assembly = Assembly(run, matching, recall, found, families, image_source)
