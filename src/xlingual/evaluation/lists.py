@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,9 +28,21 @@ class Lists:
     n_candidates: int
     score: Floats | None = None  # [p], where the system has scores
     left_out: Ints | None = None  # [n], how many results are not among the candidates; None: not known
+    pool: Ints | None = None  # [n], how many candidates each query has; None: `n_candidates`
 
     def __len__(self) -> int:
         return len(self.ended)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many candidates each query has, int64 [n]."""
+        return np.full(len(self), self.n_candidates) if self.pool is None else self.pool
+
+    def part(self, lines: np.ndarray, pool: Ints) -> Lists:
+        """Return the lists of chosen lines, bool [p], where each query has so many candidates, `pool` [n]."""
+        query, candidate, level = (column[lines] for column in (self.query, self.candidate, self.level))
+        score = None if self.score is None else self.score[lines]
+        return replace(self, query=query, candidate=candidate, level=level, score=score, pool=pool)
 
     @cached_property
     def start(self) -> Ints:
@@ -86,7 +98,7 @@ class Lists:
         """
         above, tied = self.counts(query, candidate)
         unlisted = above >= self.lengths[query]
-        return TargetCounts(query, above, tied, np.full(len(self), self.n_candidates), unlisted)
+        return TargetCounts(query, above, tied, self.sizes, unlisted)
 
     def lines(self, query: Ints, candidate: Ints) -> Ints:
         """Return the line of each pair (query[i], candidate[i]), int64 [pairs]; -1 where no list has it."""
@@ -105,12 +117,13 @@ class Lists:
     @cached_property
     def rest(self) -> tuple[Ints, Ints]:
         """How many candidates are above one that a list lacks, and how many tie with it, int64 [n]."""
-        above = np.where(self.ended, self.n_candidates, self.lengths)
-        tied = np.where(self.ended, 1, self.n_candidates - self.lengths)
+        above = np.where(self.ended, self.sizes, self.lengths)
+        tied = np.where(self.ended, 1, self.sizes - self.lengths)
         return above, np.maximum(tied, 1)
 
-    def unsettled(self, k: int | None) -> np.ndarray:
-        """Return for each query, bool [n], whether what is among its first k (None: all) is not known."""
-        wanted = self.n_candidates if k is None else min(k, self.n_candidates)
-        unknown: np.ndarray = ~self.ended & (self.lengths < wanted)
+    def unsettled(self, k: Ints | int | None) -> np.ndarray:
+        """Return for each query, bool [n], whether its first k (None: all) are not known."""
+        unknown: np.ndarray = ~self.ended & (
+            self.lengths < (self.sizes if k is None else np.minimum(k, self.sizes))
+        )
         return unknown

@@ -98,12 +98,12 @@ class RunSystem:
     @property
     def identity(self) -> str:
         """The digest of the run and its depth; where each search has a file, ask the system of one (`at`)."""
-        return _identity_of(self._run)
+        return _identity_of(self.run)
 
     @property
     def identity_in_trec_order(self) -> str:
         """The same of the run as trec_eval orders it."""
-        return _identity_of(self._ordered(self._run))
+        return _identity_of(self._ordered(self.run))
 
     def at(self, place: Place) -> RunSystem:
         """Return the system of the file that answers one search: so nothing depends on other searches."""
@@ -138,10 +138,11 @@ class RunSystem:
     @property
     def _searched(self) -> Mapping[str, SearchRun]:
         """The files that were searched so far; all that are given where none was."""
-        return self._read or {"": self._run}
+        return self._read or {"": self.run}
 
     @property
-    def _run(self) -> SearchRun:
+    def run(self) -> SearchRun:
+        """The run in memory, or that of the file."""
         given = self._given
         return given if isinstance(given, SearchRun) else self._read_once(given)
 

@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 
+import numpy as np
+from msgspec import structs
+
+from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.runs.qrels import QrelsLike
+from xlingual.data.runs.qrels import Qrels, QrelsLike
+from xlingual.data.runs.search_run import places_of_names
+from xlingual.embed import PoolVectors, embed_pool
+from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter
-from xlingual.evaluation.multilingual_pool.choice import check_candidate_text
+from xlingual.evaluation.estimates import Score, score
+from xlingual.evaluation.hubs import HUBS_OF, Languages, NamedHubs, hubs_of, listed_places
+from xlingual.evaluation.listed import check_reach
+from xlingual.evaluation.lists import Lists
+from xlingual.evaluation.loop import Ranked, Recording, evaluate
+from xlingual.evaluation.numbers import Baseline, Numbers, Subject
+from xlingual.evaluation.pool_run import check_candidate_text, described, pool_systems
 from xlingual.evaluation.retrieval.judgements import (
-    EXPECTED,
-    check_relevant,
-    check_ties,
+    SELF_MATCHES,
+    Judgements,
+    judgements_of,
+    judgements_of_qrels,
+    warn_of_identical,
 )
-from xlingual.evaluation.retrieval.retrieval_run import RetrievalRun
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
-from xlingual.evaluation.run_systems import RunsLike, joined
-from xlingual.evaluation.trec import check_depth, write_trec
-from xlingual.measures import Measure, parse_retrieval_measures
-from xlingual.ranking import Ranker
+from xlingual.evaluation.retrieval.ranks import (
+    JudgedRanks,
+    best_places,
+    n_tied,
+    per_query,
+    rank_lists,
+    rank_orders,
+    rank_vectors,
+    trec_orders,
+)
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
+from xlingual.evaluation.run_systems import RunsLike, RunSystem, Search, joined, systems
+from xlingual.evaluation.trec import Member, Ranking
+from xlingual.measures import Bpref, JudgedAt, Measure, RetrievalMeasure, parse_retrieval_measures
+from xlingual.measures.hubness import Places
+from xlingual.measures.rank import DepthShare
+from xlingual.ranking import Ranker, rows_of
 from xlingual.requests import answers
 from xlingual.requests.evaluating import RetrievalRequest
-from xlingual.results import Results
+from xlingual.results import Interval, Results
+from xlingual.results.views import RetrievalIntervals, RetrievalViews
 from xlingual.store import StoreLike, open_store
+
+NAME = "retrieval"
+EXPECTED, TREC = TIES = ("expected", "trec")
+SUBJECT = Subject("all", "pool")  # queries of all languages, candidates of all languages
 
 
 @answers(RetrievalRequest)
@@ -78,8 +111,8 @@ def retrieval(
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
-    chosen = parse_retrieval_measures(measures)
-    check_ties(ties)
+    chosen, recording = parse_retrieval_measures(measures), Recording(examples, False, trec, trec_depth)
+    _check_ties(ties)
     if isinstance(pool, str | Path):
         pool = MultilingualPool.read(pool, qrels=qrels, unanswered=True)
     elif qrels is not None:
@@ -93,32 +126,270 @@ def retrieval(
             "MultilingualPool.read(path)"
         )
     check_candidate_text(pool, candidate_text)
-    if trec is not None:
-        check_depth(trec_depth)
-    options = Options(
-        threads=threads,
-        progress=progress,
-        store=open_store(store),
-        given_ranker=ranker,
-    )
-    check_relevant(pool, relevant_from)
     if ignore_identical_ids and trec is not None:
         raise InputError(
             f"{parameter('trec')} writes all candidates, {parameter('ignore_identical_ids', True)} leaves "
             "some out: give one of the two"
         )
-    run = RetrievalRun(
-        pool,
+    options = Options(threads=threads, progress=progress, store=open_store(store), given_ranker=ranker)
+    judgements = judgements_of(pool, relevant_from, ignore_identical_ids=ignore_identical_ids)
+    run = JudgedRun(options, judgements, ties, pool, candidate_text)
+    by_name = pool_systems(pool, joined(text_encoders, runs))
+    run.fit(by_name, pool.question_texts(), pool.candidate_texts())
+    return run.results(chosen, recording)
+
+
+@keeping_warnings
+def runs_against_qrels(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    *,
+    measures: str | Sequence[str | Measure] = ("nDCG@10",),
+    relevant_from: int = 1,
+    ties: str = EXPECTED,
+    ignore_identical_ids: bool = False,
+    clusters: Mapping[str, str] | None = None,
+    labels: Mapping[str, Mapping[str, str]] | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Evaluate runs by judgements; `retrieval` without texts, so without encoders and without chance.
+
+    Args:
+        qrels: a file in TREC's or BEIR's form, or {query: {candidate: grade}}.
+        runs: as of `retrieval`: {name: file, SearchRun or {query: {candidate: score}}}, or [NAME=]FILE.
+        measures: as of `retrieval`; R@p% and Success@p% need all candidates, which are not known here.
+        relevant_from: grade from which a candidate is relevant; queries without such a one count as 0.
+        ties: as of `retrieval`.
+        ignore_identical_ids: as of `retrieval`.
+        clusters: of each query: queries of one cluster are not independent. Others are, but for equal ids in
+            several languages.
+        labels: columns that divide queries into parts, {column: {query: label}}. Where the names of all
+            queries are language:id, the column "language" is known.
+        progress: called with (what, done, total).
+
+    Raises:
+        InputError: judgements, runs or options are invalid; the text says what to do.
+
+    """
+    chosen = parse_retrieval_measures(measures)
+    if shares := [measure.name for measure in chosen if isinstance(measure, DepthShare)]:
+        raise InputError(
+            f"{shares[0]} is of a share of all candidates, which runs and judgements alone do not name: ask "
+            "for R@k or Success@k, or evaluate retrieval on a pool"
+        )
+    _check_ties(ties)
+    by_name = {}
+    for name, system in systems(joined((), runs), languages=()).items():
+        if not isinstance(system, RunSystem):
+            raise InputError(
+                f"{name!r} is no run: without texts only runs can be judged; evaluate retrieval on a pool"
+            )
+        by_name[name] = system
+    judgements = judgements_of_qrels(
+        Qrels.of(qrels),
+        {name: system.run for name, system in by_name.items()},
         relevant_from,
-        ties,
-        candidate_text,
-        options,
-        examples=examples,
+        clusters or {},
+        labels or {},
         ignore_identical_ids=ignore_identical_ids,
     )
-    run.prepare(joined(text_encoders, runs))
-    results = run.results(chosen)
-    if trec is not None:
-        with run.stage("trec", "writing rankings"):
-            write_trec(results, trec, trec_depth)
-    return run.finished(results)
+    run = JudgedRun(Options(progress=progress), judgements, ties)
+    run.fit(by_name)
+    return run.results(chosen, Recording(examples=False))
+
+
+class JudgedRun(Run):
+    """One evaluation: judgements and systems, with the pool that they are of where there is one."""
+
+    ranks_texts = False
+
+    def __init__(
+        self,
+        options: Options,
+        judgements: Judgements,
+        ties: str,
+        pool: MultilingualPool | None = None,
+        candidate_text: str = "sentence",
+    ) -> None:
+        super().__init__(NAME, options)
+        self.judgements, self.ties, self.candidate_text = judgements, ties, candidate_text
+        self.data = self.pool = pool
+        self.ranks = pool is not None
+
+    def results(self, measures: Sequence[RetrievalMeasure], recording: Recording) -> Results:
+        """Return the results of all systems."""
+        numbers = Numbers(NAME, measures, [SUBJECT], compared=0)
+        return evaluate(self, numbers, self._stream(measures), self.judgements.rows, recording)
+
+    def _stream(self, measures: Sequence[RetrievalMeasure]) -> Iterator[Ranked]:
+        """Rank the judged candidates by each system."""
+        j, chance = self.judgements, {}
+        if j.is_whole:
+            by_chance = j.by_chance()
+            chance = {m.name: Baseline(m.aggregate(per_query(m, by_chance, j.least))) for m in measures}
+        for name, system in self.by_name.items():
+            if isinstance(system, RunSystem):
+                with self.stage("systems: rank", f"ranking candidates: {name}"):
+                    lists = self._lists(name, system, measures)
+                    ranks, places = rank_lists(j, lists), None
+                    if j.is_whole and self.ties == EXPECTED and not j.without_identical:
+                        places = listed_places(lists, min(HUBS_OF, j.m))
+                    ranking = partial(self._ranking, lists)
+            else:
+                vectors = self.encode(name, self._embedded)
+                with self.stage("texts: rank"):
+                    ranks, places = self._by_vectors(name, vectors)
+                    ranking = partial(self._ranking, vectors)
+            ranked = self._ranked(name, measures, ranks, chance)
+            if self.pool is not None:
+                ranked = replace(ranked, ranking=ranking)
+            yield ranked if places is None else self._with_hubs(ranked, measures[0].name, places)
+
+    def _lists(self, name: str, system: RunSystem, measures: Sequence[RetrievalMeasure]) -> Lists:
+        """Return the lists of a run; with qrels alone all have ended, since other runs have candidates."""
+        j, rows = self.judgements, (np.arange(self.judgements.n), np.arange(self.judgements.m))
+        called = "the pool" if j.is_whole else "the judgements"
+        search = Search(*j.names, *rows, *SUBJECT.pair, SUBJECT.seed, called=called, ties=self.ties)
+        lists = system.lists(search)
+        self.count_unanswered(name, *SUBJECT.place, lists)
+        if self.ties == EXPECTED:
+            behind = "is taken to be in random order" if j.is_whole else "is missed"
+            reaching = [measure for measure in measures if not isinstance(measure, Bpref)]
+            check_reach(lists, reaching, repr(name), "nDCG", behind=behind)
+        if j.is_whole:
+            return lists if self.ties == EXPECTED else replace(lists, score=None)  # in the order of trec_eval
+        line = lists.lines(*j.identical)
+        first = int((lists.level[line[line >= 0]] == 0).sum())
+        if not j.without_identical and first > max(1, SELF_MATCHES * j.n):
+            warn_of_identical(system.run.source, first, j.n, "have their own id as first result")
+        return replace(lists, ended=np.ones_like(lists.ended))
+
+    def _embedded(self, name: str, encoder: Encoder) -> PoolVectors:
+        """Return the vectors of queries and candidates."""
+        assert self.pool is not None
+        return embed_pool(self.pool, name, encoder, self.candidate_text, **self.embedding(), any_form=True)
+
+    def _by_vectors(self, name: str, vectors: PoolVectors) -> tuple[JudgedRanks, Places | None]:
+        """Return the ranks that an encoder gives, and its first places where these are counted."""
+        if self.ties == TREC:
+            return rank_orders(self.judgements, trec_orders(vectors, self._places_of_names)), None
+        progress = self.progress(f"ranking candidates: {name}")
+        return rank_vectors(self.judgements, vectors, self.options.ranker, progress, self.tally)
+
+    @cached_property
+    def _members(self) -> list[list[Member]]:
+        """Queries and candidates, as TREC files name them."""
+        return [
+            [Member(tag, row) for tag, row in zip(names.languages, names.ids, strict=True)]
+            for names in self.judgements.names
+        ]
+
+    @cached_property
+    def _places_of_names(self) -> Ints:
+        """The place of each candidate's name, of which trec_eval ranks the last first."""
+        return places_of_names([member.name for member in self._members[1]])
+
+    def _ranking(self, system: PoolVectors | Lists) -> Ranking:
+        """Return what a TREC file lists: the candidates of each query."""
+        j, (queries, candidates) = self.judgements, self._members
+        right = j.grade >= j.least
+        judged = j.query, j.candidate, j.grade
+        ranking = Ranking(queries, candidates, (j.query[right], j.candidate[right]), judged=judged)
+        if isinstance(system, Lists):
+            return replace(ranking, lists=system)
+        if self.ties == EXPECTED:
+            return replace(ranking, vectors=(rows_of(system.questions), rows_of(system.candidates)))
+        orders = partial(trec_orders, system, self._places_of_names)
+        return replace(ranking, ordered=lambda depth: (order[:depth].tolist() for order in orders()))
+
+    def _ranked(
+        self,
+        name: str,
+        measures: Sequence[RetrievalMeasure],
+        ranks: JudgedRanks,
+        chance: Mapping[str, Baseline],
+    ) -> Ranked:
+        """Turn where judged candidates stand into the values of all measures."""
+        j = self.judgements
+        values = {measure.name: ranks.values(measure, j.least) for measure in measures}
+        parts = {m.name: self._by_language(m, values[m.name], np.arange(j.n)) for m in measures}
+        above, tied = best_places(ranks.whole, j.least)
+        text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
+        return Ranked(
+            encoder=name,
+            subject=SUBJECT,
+            queries=np.arange(j.n),
+            clusters=[j.rows.cluster],
+            n_candidates=j.m,
+            values=values,
+            baselines=chance,
+            conditions={**j.conditions, **text},
+            parts={measure: scores for measure, scores in parts.items() if len(scores) > 1},
+            above=above,
+            tied=tied,
+            n_tied=n_tied(ranks.missed, j.least),
+            ties=self.ties,
+            views={m.name: self._views(m, ranks, parts[m.name]) for m in measures},
+        )
+
+    def _by_language(self, measure: RetrievalMeasure, values: Floats, queries: Ints) -> dict[str, Score]:
+        """Return the scores of queries by their language; nothing where no language is known."""
+        j = self.judgements
+        rows = {tag: j.query_language[queries] == code for code, tag in enumerate(j.languages)}
+        return {
+            tag: score(measure, values[asked], [j.rows.cluster[queries[asked]]])
+            for tag, asked in rows.items()
+            if asked.any()
+        }
+
+    def _views(
+        self, measure: RetrievalMeasure, ranks: JudgedRanks, languages: Mapping[str, Score]
+    ) -> RetrievalViews:
+        """Return the further findings of a measure: by language, and how many candidates were judged."""
+        j, judged = self.judgements, None
+        cut = getattr(measure, "cut", getattr(measure, "k", None))
+        if isinstance(cut, int) and not isinstance(measure, JudgedAt):
+            shares = JudgedAt(cut).per_query(ranks.whole)[ranks.whole.listed > 0]
+            judged = float(np.mean(shares)) if len(shares) else None
+        values = ranks.values_in_language(measure, j.least)
+        alone = {} if values is None else self._by_language(measure, values, ranks.queries)
+        return RetrievalViews(
+            languages=list(j.languages),
+            by_query_language=_values(languages),
+            own_language=_values(alone),
+            judged=judged,
+            incomplete=j.incomplete,
+            ci=RetrievalIntervals(_intervals(languages), _intervals(alone)),
+        )
+
+    def _with_hubs(self, ranked: Ranked, measure: str, places: Places) -> Ranked:
+        """Return the same with the hubs of its first places, which stand with the first measure."""
+        j, pool = self.judgements, self.pool
+        assert pool is not None
+        right = j.grade >= j.least
+        languages = None
+        if len(pool.languages) > 1:
+            languages = Languages(pool.languages, j.query_language, j.candidate_language)
+        wrong = places.wrong(j.query[right], j.candidate[right])
+        hubs = hubs_of(places, wrong, j.rows.cluster, languages=languages)
+        views = ranked.views[measure]
+        assert isinstance(views, RetrievalViews)
+        return replace(
+            ranked,
+            hubs=NamedHubs(hubs, partial(described, pool), j.candidate[right]),
+            views={**ranked.views, measure: structs.replace(views, hubs=hubs.counts)},
+        )
+
+
+def _check_ties(ties: str) -> None:
+    """Raise InputError for a rule of ties that is not known."""
+    if ties not in TIES:
+        raise InputError(f"{parameter('ties', ties)}: expected {' or '.join(TIES)}")
+
+
+def _values(scores: Mapping[str, Score]) -> dict[str, float | None] | None:
+    return {tag: each.value for tag, each in scores.items()} or None
+
+
+def _intervals(scores: Mapping[str, Score]) -> dict[str, Interval | None] | None:
+    return {tag: each.interval() for tag, each in scores.items()} or None
