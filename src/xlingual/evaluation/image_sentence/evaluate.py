@@ -3,49 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
+from msgspec import structs
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
+from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.errors import InputError, parameter
-from xlingual.evaluation.hubs import HUBS_OF
-from xlingual.evaluation.image_sentence.captions import (
+from xlingual.errors import InputError, did_you_mean, listed, parameter
+from xlingual.evaluation.estimates import Score, score
+from xlingual.evaluation.hubs import HUBS_OF, NamedHubs, hubs_of
+from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT, ranked_pairs
+from xlingual.evaluation.image_sentence.sides import (
+    EncoderPair,
     ShownImages,
+    Side,
     Slice,
-    both_ways,
     captions,
+    encoder_pairs,
     rows_with_images,
 )
-from xlingual.evaluation.image_sentence.image_hubs import ImageHubs
-from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, direction
-from xlingual.evaluation.image_sentence.rankings import rankings_of
-from xlingual.evaluation.image_sentence.ranks import RankedWay, ranked_pairs
-from xlingual.evaluation.image_sentence.refusals import refuse_other_dimensions, refuse_small_pools
-from xlingual.evaluation.image_sentence.systems import (
-    EncoderPair,
-    baseline_of,
-    check_baselines,
-    make_systems,
-)
-from xlingual.evaluation.numbers import Subject
+from xlingual.evaluation.loop import Ranked, Recording, evaluate
+from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Numbers, Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
+from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.evaluation.trec import Evaluated, Ranking, write_trec
-from xlingual.measures import Measure, RankMeasure, as_success, parse_rank_measures
-from xlingual.ranking import Pool, Ranker
+from xlingual.evaluation.trec import IMAGE, Ranking, images_of, texts_of
+from xlingual.measures import Measure, MedianRank, RankMeasure, SuccessAt, as_success, parse_rank_measures
+from xlingual.measures.hubness import Places
+from xlingual.ranking import Pool, Ranker, UnitVectors
+from xlingual.records import RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
-from xlingual.results import Results
+from xlingual.results import Interval, Results, Summary
+from xlingual.results.views import Against, HubCounts, ImageSentenceViews
+from xlingual.stats import ResidualPart
+from xlingual.stats.intervals import LEVEL
 from xlingual.store import StoreLike, open_store
+from xlingual.streams import stream
 
 NAME = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
+RSUM = "rsum"
+REPLICATES = 999
+_CELLS = 1 << 22  # counts of a batch of replicates
 
 
 @takes_data()
@@ -97,7 +105,10 @@ def image_sentence(
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
-    ranked = as_success(parse_rank_measures(measures))
+    chosen, recording = (
+        as_success(parse_rank_measures(measures)),
+        Recording(examples, False, trec, trec_depth),
+    )
     if trec is not None and fold is not None:
         raise InputError(
             f"{parameter('trec')} writes one ranking of each query, and {parameter('fold')} makes several: "
@@ -114,10 +125,34 @@ def image_sentence(
         store=open_store(store),
         given_ranker=ranker,
     )
-    named = [baselines] if isinstance(baselines, str) else list(baselines)
     run = ImageSentence(manifest, options, fold)
-    run.prepare(text_encoders, image_encoders, languages, named)
-    return run.results(ranked, named, trec, trec_depth, examples)
+    run.prepare(text_encoders, image_encoders, languages)
+    run.take_baselines([baselines] if isinstance(baselines, str) else baselines)
+    return run.results(chosen, recording)
+
+
+def both_ways(language: str) -> tuple[Subject, Subject]:
+    """Return the two directions of a language: sentence → image, image → sentence."""
+    return Subject(language, IMAGE), Subject(IMAGE, language)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The ranks of one system in one direction, slice by slice."""
+
+    sides: list[Side]
+    counts: list[RankCounts]
+
+    def chance(self, measure: RankMeasure) -> float:
+        """Return the value of an encoder that knows nothing."""
+        return float(np.mean([measure.aggregate(measure.per_query(side.by_chance)) for side in self.sides]))
+
+    def same_queries(self, other: Direction) -> bool:
+        """Return whether another system answered the same queries, of the same images."""
+        return len(self.sides) == len(other.sides) and all(
+            np.array_equal(a.rows, b.rows) and np.array_equal(a.clusters, b.clusters)
+            for a, b in zip(self.sides, other.sides, strict=True)
+        )
 
 
 class ImageSentence(Run):
@@ -127,49 +162,73 @@ class ImageSentence(Run):
 
     def __init__(self, manifest: Manifest, options: Options, fold: int | None) -> None:
         super().__init__(NAME, options)
-        self.manifest, self.fold = manifest, fold
+        self.manifest = self.data = manifest
+        self.fold = fold
         self.systems: list[EncoderPair] = []
         self.captions: dict[str, Ints] = {}
+        self.baselines: dict[str, str | None] = {}  # by language
+        self.directions: dict[tuple[str, Subject], Direction] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
+        self._picture = thumbnails(manifest)
 
     def prepare(
         self,
         text_specs: EncoderSpecs,
         image_specs: Sequence[EncoderLike] | EncoderLike,
         languages: Sequence[str] | None,
-        baselines: Sequence[str],
     ) -> None:
         """Make the systems, and refuse what cannot be evaluated, before any work is done."""
         manifest = self.manifest
-        named = languages is not None
-        wanted = list(dict.fromkeys(manifest.languages if languages is None else languages))
-        if not wanted:
+        chosen = list(dict.fromkeys(manifest.languages if languages is None else languages))
+        if not chosen:
             raise InputError(
                 "no language is named: give one, as in "
                 f"{parameter('languages', ['en', 'de'])}, or leave it out"
             )
-        for language in wanted:
+        for language in chosen:
             manifest.rows_of(language)
-        self.systems = make_systems(manifest, text_specs, image_specs, wanted, named=named)
-        wanted = [tag for tag in wanted if any(tag in system.languages for system in self.systems)]
+        self.systems = encoder_pairs(manifest, text_specs, image_specs, chosen)
+        spoken = [tag for tag in chosen if any(tag in system.languages for system in self.systems)]
+        if languages is not None and len(spoken) < len(chosen):
+            missing = next(tag for tag in chosen if tag not in spoken)
+            raise InputError(
+                f"no text encoder has {missing!r}: choose other languages ({parameter('languages')}), or add "
+                "an encoder for it"
+            )
         opens = any(system.images.opens_images for system in self.systems)
-        usable = usable_rows(manifest, wanted) if self.options.skip_broken and opens else None
+        usable = usable_rows(manifest, spoken) if self.options.skip_broken and opens else None
         rows = rows_with_images(manifest, opens, usable)
-        self.captions = captions(manifest, rows, wanted, named)
-        own = np.concatenate(list(self.captions.values()))
-        requested = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
-        self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), own))
-        self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[own]))]
+        self.captions = captions(manifest, rows, spoken, languages is not None)
+        texts = np.concatenate(list(self.captions.values()))
+        requested = np.isin(manifest.language, [manifest.languages.index(tag) for tag in spoken])
+        self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), texts))
+        self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[texts]))]
         for system in self.systems:
             evaluated = manifest.texts(self.rows_of(system))
             self.fit({system.name: system.texts}, evaluated, queries=queries_for(manifest))
             self.image_identities[system.name] = self.identity(system.images)
-        check_baselines(baselines, self.systems)
+
+    def take_baselines(self, baselines: Sequence[str]) -> None:
+        """Take the baseline of each language, the first that has it; refuse a name that is no system."""
+        names = [system.name for system in self.systems]
+        for name in baselines:
+            if name not in names:
+                raise InputError(
+                    f"{parameter('baselines', name)}: no text encoder.{did_you_mean(name, names)} Text "
+                    f"encoders: {listed(names, 20)}"
+                )
+        if baselines and len(names) < 2:
+            raise InputError(
+                f"{parameter('baselines')} needs another text encoder to compare with: give a second one"
+            )
+        for tag in self.captions:
+            has = {system.name for system in self.systems if tag in system.languages}
+            self.baselines[tag] = next((name for name in baselines if name in has), None)
 
     def rows_of(self, system: EncoderPair) -> Ints:
         """Return the captions that a system encodes, in the order of the manifest."""
-        rows = [own for language, own in self.captions.items() if language in system.languages]
+        rows = [texts for language, texts in self.captions.items() if language in system.languages]
         if not rows:
             raise InputError(
                 f"text encoder {system.name!r} has none of the languages that have texts with images "
@@ -177,79 +236,36 @@ class ImageSentence(Run):
             )
         return np.sort(np.concatenate(rows))
 
-    def results(
-        self,
-        measures: Sequence[RankMeasure],
-        baselines: Sequence[str],
-        trec: str | Path | None,
-        depth: int | None,
-        examples: bool = True,
-    ) -> Results:
+    def results(self, measures: Sequence[RankMeasure], recording: Recording) -> Results:
         """Return the results of all systems."""
-        of_language = {tag: baseline_of(tag, baselines, self.systems) for tag in self.captions}
-        numbers = ImageNumbers(NAME, measures, self.systems, of_language)
-        row_clusters: list[Ints] = []
-        hubs = ImageHubs(self.manifest, examples)
-        for system in self.systems:
-            images, shown = self.images_of(system)
-            texts = self.encode(system.name, partial(self._texts, system))
-            refuse_other_dimensions(system, texts, images)
-            row_clusters.append(shown.row_cluster)
-            for language in (tag for tag in self.captions if tag in system.languages):
-                slices = shown.slices(self.manifest, self.captions[language], self.fold, language)
-                refuse_small_pools(slices, measures, language)
-                ranked = [
-                    self._ranked(system, texts, images, language, one, 0 if place else HUBS_OF)
-                    for place, one in enumerate(slices)
-                ]
-                for subject in both_ways(language):
-                    counts, places = [ways[subject].counts for ways in ranked], ranked[0][subject].places
-                    found = direction(subject, shown, slices, counts)
-                    signatures = {measure: self._signature(system, found, measure) for measure in measures}
-                    of_hubs = hubs.add(system.name, found, slices[0], shown, places)
-                    numbers.add(system.name, found, signatures, of_hubs)
-        with self.stage("statistics", "computing intervals"):
-            results = numbers.results(self.manifest, row_clusters[0])
-            results.tables = hubs.table()
-        self.forget_images()
-        results.evaluated = Evaluated(self.manifest, self.rankings)
-        if trec is not None:
-            with self.stage("trec", "writing rankings"):
-                write_trec(results, trec, depth)
-        return self.finished(results)
-
-    def rankings(self, encoder: str) -> Iterator[Ranking]:
-        """Yield the lists of a system both ways for each language; raise InputError for slices."""
-        if self.fold is not None:
-            raise InputError(f"lists are of one ranking, and {parameter('fold')} makes several: leave it out")
-        system = next(one for one in self.systems if one.name == encoder)
-        images, shown = self.images_of(system)
-        self.few.check(f"image encoder {system.image_name!r}", images.pool.vectors.raw)
-        texts = self.encode_again(encoder, partial(self._texts, system))
-        for language, rows in self.captions.items():
-            if language in system.languages:
-                (one,) = shown.slices(self.manifest, rows, None, language)
-                yield from rankings_of(encoder, language, self.manifest, one, shown, texts, images)
-        self.forget_images()
-
-    def forget_images(self) -> None:
-        """Free the vectors of images."""
-        self._images.clear()
-
-    def _signature(self, system: EncoderPair, direction: Direction, measure: RankMeasure) -> str:
-        conditions = {
-            "source": direction.subject.source,
-            "target": direction.subject.target,
-            "data": self.manifest.digest[:12],
-            "sample": "all#0" if self.fold is None else f"fold:{self.fold}#0",
-            **images_of_rows(self.manifest),
-            "candidates": str(direction.pool),
+        spoken = {
+            system.name: [tag for tag in self.captions if tag in system.languages] for system in self.systems
         }
-        images = self.image_identities[system.name]
-        encoder = self.identities[system.name]
-        return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)
+        most = set().union(*spoken.values())
+        numbers = Numbers(
+            NAME,
+            measures,
+            [subject for language in self.captions for subject in both_ways(language)],
+            {system.name: system.image_name for system in self.systems},
+            partial={
+                name: f"over {listed(languages, 20)} only: the encoder is for no other"
+                for name, languages in spoken.items()
+                if len(languages) < len(most)
+            },
+            compared=len(self.captions),
+            same_queries=self._same_queries,
+        )
+        clusters = self._images_of(self.systems[0])[1].row_cluster
+        m = self.manifest
+        rows = QueryRows(m.ids, m.item, m.item_ids, clusters, m.labels)
+        compare = partial(self._compare_with_baselines, numbers)
+        results = evaluate(self, numbers, self._stream(measures), rows, recording, compare=compare)
+        if {SuccessAt(k) for k in DEPTHS} <= set(measures):
+            results.summary += self._sums(numbers)
+        self._images.clear()
+        return results
 
-    def images_of(self, system: EncoderPair) -> tuple[ImageIndex, ShownImages]:
+    def _images_of(self, system: EncoderPair) -> tuple[ImageIndex, ShownImages]:
         """Return the images; those of an image encoder that several systems share are encoded once."""
         key = id(system.images)
         if key not in self._images:
@@ -263,33 +279,256 @@ class ImageSentence(Run):
                     shown=False,  # reports show those of hubs only
                     **self.storing(),
                 )
-            self.few.keep(f"image encoder {system.image_name!r}", index.pool.vectors.raw)
             self._images[key] = index, ShownImages.of(self.manifest, index.code)
         return self._images[key]
 
+    def _stream(self, measures: Sequence[RankMeasure]) -> Iterator[Ranked]:
+        """Rank images and sentences by each system, in each language that it has."""
+        for system in self.systems:
+            images, shown = self._images_of(system)
+            texts = self.encode(system.name, partial(self._texts, system))
+            n_dimensions = int(texts.vectors.shape[1]), images.pool.vectors.dim
+            if n_dimensions[0] != n_dimensions[1]:
+                raise InputError(
+                    f"text encoder {system.name!r} gives {n_dimensions[0]} dimensions and image encoder "
+                    f"{system.image_name!r} gives {n_dimensions[1]}: sentences and images must lie in one "
+                    "space; give both encoders of one model"
+                )
+            for language in (tag for tag in self.captions if tag in system.languages):
+                slices = shown.slices(self.manifest, self.captions[language], self.fold, language)
+                refuse_small_pools(slices, measures, language)
+                yield from self._both_ways(system, language, slices, measures, (texts, images, shown))
+
     def _texts(self, system: EncoderPair, name: str, encoder: Encoder) -> TextVectors:
+        """Return the vectors of a system's captions."""
         return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())
 
-    def _ranked(
+    def _both_ways(
         self,
         system: EncoderPair,
-        texts: TextVectors,
-        images: ImageIndex,
         language: str,
-        one: Slice,
-        first: int,
-    ) -> dict[Subject, RankedWay]:
-        """Return the ranks of images for sentences, and of sentences for images."""
-        vectors = images.pool.vectors
+        slices: Sequence[Slice],
+        measures: Sequence[RankMeasure],
+        encoded: tuple[TextVectors, ImageIndex, ShownImages],
+    ) -> Iterator[Ranked]:
+        """Rank images for the sentences of a language, and sentences for the images, slice by slice."""
+        texts, images, shown = encoded
+        vectors, ranked = images.pool.vectors, []
         with self.stage("rank"):
-            found = ranked_pairs(
-                Pool.of(texts.vectors, texts.position[one.texts]),
-                Pool.of(vectors.raw, vectors.rows[images.points[one.images]]),
-                one.text,
-                one.image,
-                ranker=self.options.ranker,
-                progress=self.progress(f"ranking {language}: {system.name}"),
-                first=first,
+            for number, part in enumerate(slices):
+                ranked.append(
+                    ranked_pairs(
+                        Pool.of(texts.vectors, texts.position[part.texts]),
+                        Pool.of(vectors.raw, vectors.rows[images.points[part.images]]),
+                        (part.text, part.image),
+                        ranker=self.options.ranker,
+                        progress=self.progress(f"ranking {language}: {system.name}"),
+                        first=0 if number else HUBS_OF,
+                    )
+                )
+                self.tally.add(ranked[-1].similarity)
+        for way, subject in enumerate(both_ways(language)):
+            sides = [shown.sides(part)[way] for part in slices]
+            direction = Direction(sides, [each.ways[way] for each in ranked])
+            self.directions[system.name, subject] = direction
+            places = ranked[0].places[way]
+            assert places is not None
+            hubs = self._hubs(subject, sides[0], places)
+            yield replace(
+                self._ranked(system, subject, measures, hubs.hubs.counts),
+                hubs=hubs,
+                ranking=partial(self._ranking, subject, slices[0], encoded),
             )
-        self.tally.add(found.similarity)
-        return found.by_way(language)
+
+    def _ranked(
+        self, system: EncoderPair, subject: Subject, measures: Sequence[RankMeasure], hubs: HubCounts
+    ) -> Ranked:
+        """Turn the ranks of one direction into the values of all measures: means over slices."""
+        direction, estimates, values, views = self.directions[system.name, subject], {}, {}, {}
+        for measure in measures:
+            of_slices = [measure.per_query(counts) for counts in direction.counts]
+            scores = [
+                score(measure, of_slice, [side.clusters])
+                for of_slice, side in zip(of_slices, direction.sides, strict=True)
+            ]
+            estimates[measure.name], values[measure.name] = Score.mean(scores), np.concatenate(of_slices)
+            views[measure.name] = ImageSentenceViews(
+                folds=[each.value for each in scores] if len(scores) > 1 else None,
+                hubs=hubs if measure == measures[0] else None,
+            )
+        n_candidates = round(float(np.mean([len(side.candidates) for side in direction.sides])))
+        return Ranked(
+            encoder=system.name,
+            subject=subject,
+            queries=np.concatenate([side.rows for side in direction.sides]),
+            clusters=[np.concatenate([side.clusters for side in direction.sides])],
+            n_candidates=n_candidates,
+            values=values,
+            estimates=estimates,
+            baselines={measure.name: Baseline(direction.chance(measure)) for measure in measures},
+            conditions={
+                "source": subject.source,
+                "target": subject.target,
+                "data": self.manifest.digest[:12],
+                "sample": "all#0" if self.fold is None else f"fold:{self.fold}#0",
+                **images_of_rows(self.manifest),
+                "candidates": str(n_candidates),
+            },
+            system={"image_encoder": self.image_identities[system.name]},
+            above=np.concatenate([counts.above for counts in direction.counts]),
+            tied=np.concatenate([counts.tied for counts in direction.counts]),
+            n_tied=sum(counts.n_tied for counts in direction.counts),
+            views=views,
+        )
+
+    def _hubs(self, subject: Subject, side: Side, places: Places) -> NamedHubs:
+        """Return the hubs of a system in one direction of the first slice."""
+        manifest = self.manifest
+        hubs = hubs_of(places, places.wrong(side.query, side.candidate), side.clusters)
+
+        def describe(candidate: int) -> dict[str, Any]:
+            row = int(side.candidates[candidate])
+            tag = IMAGE if subject.target == IMAGE else manifest.languages[manifest.language[row]]
+            text = {"id": manifest.ids[row], "language": tag, "text": cut(manifest.text[row])}
+            return {**text, "picture": self._picture(int(manifest.image[row]) if hubs.counts.alarm else -1)}
+
+        return NamedHubs(hubs, describe, side.candidate)
+
+    def _ranking(
+        self, subject: Subject, part: Slice, encoded: tuple[TextVectors, ImageIndex, ShownImages]
+    ) -> Ranking:
+        """Return what a TREC file lists: the images of each sentence, or the sentences of each image."""
+        texts, images, shown = encoded
+        vectors, manifest = images.pool.vectors, self.manifest
+        sentences = texts_of(manifest, part.texts), UnitVectors(texts.vectors, texts.position[part.texts])
+        rows = vectors.rows[images.points[part.images]]
+        pictures = images_of(manifest, shown.first_row[part.images]), UnitVectors(vectors.raw, rows)
+        pairs = part.text, part.image
+        if subject.source == IMAGE:
+            sentences, pictures, pairs = pictures, sentences, pairs[::-1]
+        return Ranking(sentences[0], pictures[0], pairs, vectors=(sentences[1], pictures[1]))
+
+    def _same_queries(self, one: str, other: str) -> bool:
+        """Return whether two systems answered the same queries wherever both were evaluated."""
+        ways = self.directions
+        subjects = [subject for name, subject in ways if name == one and (other, subject) in ways]
+        return all(ways[one, subject].same_queries(ways[other, subject]) for subject in subjects)
+
+    def _compare_with_baselines(self, numbers: Numbers) -> None:
+        """Enter the difference of each system to the baseline of the language."""
+        for (name, subject), measure in product(self.directions, numbers.measures):
+            baseline = self.baselines[subject.target if subject.source == IMAGE else subject.source]
+            if baseline is None or baseline == name:
+                continue
+            number = numbers[name, measure.name, subject]
+            against = self._against(numbers, cast("RankMeasure", measure), name, baseline, subject)
+            numbers[name, measure.name, subject] = replace(
+                number,
+                views=structs.replace(cast("ImageSentenceViews", number.views), against=against),
+                row_views=ImageSentenceViews(against),
+            )
+
+    def _against(
+        self, numbers: Numbers, measure: RankMeasure, name: str, baseline: str, subject: Subject
+    ) -> Against:
+        """Return the difference to the baseline, its interval query by query; of medians by the bootstrap."""
+        scores = [_score(numbers, each, measure, subject) for each in (name, baseline)]
+        ways, ci = [self.directions[each, subject] for each in (name, baseline)], None
+        if ways[0].same_queries(ways[1]):
+            gap = scores[0].less(scores[1])
+            if gap is not None:
+                ci = gap.interval()
+            elif isinstance(measure, MedianRank):
+                ci = _median_interval(measure, ways[0], ways[1])
+        return Against(baseline, scores[0].value - scores[1].value, ci)
+
+    def _sums(self, numbers: Numbers) -> Iterator[Summary]:
+        """Yield the sums of recalls in per cent, of each language over both directions, then their means."""
+        sums = {language: self._sums_in(numbers, language) for language in self.captions}
+        for language, lines in sums.items():
+            yield from numbers.leaderboard(RSUM, (language, IMAGE), lines, higher=True)
+        means = {}
+        for name in dict.fromkeys(name for lines in sums.values() for name in lines):
+            of_system = [lines[name] for lines in sums.values() if name in lines]
+            means[name] = BoardLine(
+                Score.mean([cast("Score", line.estimate) for line in of_system]),
+                float(np.mean([cast("float", line.chance) for line in of_system])),
+                n_pairs=2 * len(of_system),
+                note=numbers.partial.get(name),
+            )
+        yield from numbers.leaderboard(RSUM, OVERALL, means, higher=True)
+
+    def _sums_in(self, numbers: Numbers, language: str) -> dict[str, BoardLine]:
+        """Return the sum of recalls of each system that has a language, compared with its baseline."""
+        cells = list(product(both_ways(language), map(SuccessAt, DEPTHS)))
+        sums: dict[str, Score] = {}
+        lines: dict[str, BoardLine] = {}
+        for system in (system for system in self.systems if language in system.languages):
+            scores = [_score(numbers, system.name, measure, subject) for subject, measure in cells]
+            chances = [self.directions[system.name, subject].chance(measure) for subject, measure in cells]
+            sums[system.name] = _summed(scores)
+            lines[system.name] = BoardLine(sums[system.name], PERCENT * sum(chances), n_pairs=2)
+        baseline = self.baselines[language]
+        for name in lines if baseline is not None else ():
+            if baseline is None or name == baseline:
+                continue
+            gap = sums[name].less(sums[baseline]) if self._same_queries(name, baseline) else None
+            difference = sums[name].value - sums[baseline].value
+            against = Against(baseline, difference, None if gap is None else gap.interval())
+            lines[name] = replace(lines[name], views=ImageSentenceViews(against))
+        return lines
+
+
+def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure], language: str) -> None:
+    """Raise InputError where every query would be a hit."""
+    depth = max((m.k for m in measures if isinstance(m, SuccessAt)), default=0)
+    for part in slices:
+        count = min(len(part.images), len(part.texts))
+        if depth >= count:
+            members = "images" if len(part.images) == count else "texts"
+            where = " in a slice" if len(slices) > 1 else ""
+            raise InputError(
+                f"Success@{depth} needs more than {depth} {members}, {language!r} has {count}{where}: every "
+                "query would be a hit; give more items, or a smaller k "
+                f"({parameter('measures', ['Success@k'])})"
+            )
+
+
+def _score(numbers: Numbers, system: str, measure: RankMeasure, subject: Subject) -> Score:
+    """Return the score that was entered."""
+    return cast("Score", numbers[system, measure.name, subject].estimate)
+
+
+def _summed(scores: Sequence[Score]) -> Score:
+    """Return the sum of the scores in per cent, with everything that its interval is made of."""
+    mean, by = Score.mean(scores), PERCENT * len(scores)
+    low, high = mean.bounds or (0.0, 1.0)
+    parts = [ResidualPart(by * part.residuals, part.ways, part.weights) for part in mean.parts]
+    return Score(by * mean.value, tuple(parts), (by * low, by * high), by * mean.span)
+
+
+def _median_interval(measure: MedianRank, first: Direction, second: Direction) -> Interval:
+    """Return the percentile interval of a difference of medians, clusters drawn anew with replacement."""
+    differences = np.zeros(REPLICATES)
+    slices = zip(first.sides, first.counts, second.counts, strict=True)
+    for number, (side, *counts) in enumerate(slices):
+        values = [measure.per_query(each) for each in counts]
+        rng = stream(0, f"medians|slice {number}")
+        ids, cluster = np.unique(side.clusters, return_inverse=True)
+        step = max(1, _CELLS // len(cluster))
+        for start in range(0, REPLICATES, step):
+            count = min(step, REPLICATES - start)
+            times = rng.multinomial(len(ids), np.full(len(ids), 1 / len(ids)), size=count)[:, cluster]
+            medians = [_medians(measure, each, times) for each in values]
+            differences[start : start + count] += (medians[0] - medians[1]) / len(first.sides)
+    low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(float(low), float(high), LEVEL, "percentile bootstrap of clusters")
+
+
+def _medians(measure: MedianRank, values: Floats, times: Ints) -> Floats:
+    """Return the measure of `values` [n], each taken so many `times` [replicates, n]."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(times[:, order], axis=1)
+    total = reached[:, -1:]
+    low, high = (values[order][(reached > at).argmax(axis=1)] for at in ((total - 1) // 2, total // 2))
+    return np.array([measure.rounded(float(median)) for median in (low + high) / 2])

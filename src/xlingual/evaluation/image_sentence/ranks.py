@@ -13,8 +13,6 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.errors import InputError
 from xlingual.evaluation.hubs import places_of
-from xlingual.evaluation.image_sentence.captions import both_ways
-from xlingual.evaluation.numbers import Subject
 from xlingual.measures import SuccessAt
 from xlingual.measures.hubness import Places
 from xlingual.ragged import members
@@ -54,81 +52,59 @@ def rank_both_ways(
         raise InputError("nothing to rank: no text and no image belong to the same item")
     text, image = members(np.asarray(image_item)[images], np.asarray(text_item)[texts])
     sides = Pool.of(text_vectors, texts), Pool.of(image_vectors, images)
-    return ranked_pairs(*sides, text, image, ranker=ranker).ways
+    return ranked_pairs(*sides, (text, image), ranker=ranker).ways
+
+
+@dataclass(frozen=True)
+class RankedPairs:
+    """Both ways, sentence to image and image to sentence: ranks, and first places if any were asked for."""
+
+    ways: tuple[RankCounts, RankCounts]
+    places: tuple[Places | None, Places | None]
+    similarity: Cosine
 
 
 def ranked_pairs(
     texts: Pool,
     images: Pool,
-    text: Ints,
-    image: Ints,
+    pairs: tuple[Ints, Ints],
     *,
     ranker: Ranker = CPU,
     progress: Progress | None = None,
     first: int = 0,
 ) -> RankedPairs:
-    """Return the counts of both ways for relevant pairs (text[i], image[i]), and the `first` places.
+    """Return the counts of both ways for relevant pairs (text, image), and the `first` places.
 
     Every text and every image must be in a pair. Equal vectors are compared once and counted as often as
     they occur.
     """
+    (text, image), width = pairs, len(images.vectors)
     similarity = Cosine(texts.vectors, images.vectors)
-    width = len(images.vectors)
     distinct, where = np.unique(texts.code[text] * width + images.code[image], return_inverse=True)
     left, right = np.divmod(distinct, width)
-    sample = _multiplicity(texts), _multiplicity(images)
+    n_texts, n_images = (
+        np.bincount(pool.code, minlength=len(pool.vectors)).astype(np.int64) for pool in (texts, images)
+    )
     keys = similarity.keys(left, right)
-    to_image = Counts(left, right, keys, weights=sample[1])
-    to_sentence = Counts(right, left, keys, weights=sample[0], columns=True)
+    to_image = Counts(left, right, keys, weights=n_images)
+    to_sentence = Counts(right, left, keys, weights=n_texts, columns=True)
     watchers: list[Watcher] = [to_image, to_sentence]
-    looks = _first_places(sample, first) if first else ()
-    rank(similarity, [*watchers, *looks], ranker, progress=progress)
+    tops: list[Top] = []
+    if first:
+        shape = similarity.shape
+        tops.append(Top(min(first, len(images.code)), shape, weights=n_images))
+        tops.append(Top(min(first, len(texts.code)), shape, weights=n_texts, columns=True))
+    rank(similarity, [*watchers, *tops], ranker, progress=progress)
     codes = (texts.code, images.code), (images.code, texts.code)
+    places = [places_of(top.result(), *both, top.k) for top, both in zip(tops, codes, strict=False)]
     return RankedPairs(
         (
             _best(to_image, where, text, len(texts.code), len(images.code)),
             _best(to_sentence, where, image, len(images.code), len(texts.code)),
         ),
-        tuple(places_of(look.result(), *both, look.k) for look, both in zip(looks, codes, strict=False)),
+        (places[0], places[1]) if places else (None, None),
         similarity,
     )
-
-
-@dataclass(frozen=True)
-class RankedWay:
-    """The ranks of one direction in a slice, and its first places where they are kept."""
-
-    counts: RankCounts
-    places: Places | None
-
-
-@dataclass(frozen=True)
-class RankedPairs:
-    """Both ways, sentence to image and image to sentence: ranks, and first places where they are kept."""
-
-    ways: tuple[RankCounts, RankCounts]
-    places: tuple[Places, ...]
-    similarity: Cosine
-
-    def by_way(self, language: str) -> dict[Subject, RankedWay]:
-        """Return the directions of a language."""
-        places = self.places or (None, None)
-        ways = [RankedWay(counts, own) for counts, own in zip(self.ways, places, strict=True)]
-        return dict(zip(both_ways(language), ways, strict=True))
-
-
-def _first_places(counts: tuple[Ints, Ints], k: int) -> tuple[Top, Top]:
-    """Return the requests for the k best both ways; `counts` say how often each vector occurs."""
-    texts, images = counts
-    shape = len(texts), len(images)
-    return (
-        Top(min(k, int(images.sum())), shape, weights=images),
-        Top(min(k, int(texts.sum())), shape, weights=texts, columns=True),
-    )
-
-
-def _multiplicity(pool: Pool) -> Ints:
-    return np.bincount(pool.code, minlength=len(pool.vectors)).astype(np.int64)
 
 
 def _best(counts: Counts, where: Ints, query: Ints, n_queries: int, pool: int) -> RankCounts:
