@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
-from msgspec import structs
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
@@ -25,11 +24,9 @@ from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.numbers import Baseline, Numbers, Subject
 from xlingual.evaluation.pool_run import check_candidate_text, described, pool_systems
 from xlingual.evaluation.retrieval.judgements import (
-    SELF_MATCHES,
     Judgements,
     judgements_of,
     judgements_of_qrels,
-    warn_of_identical,
 )
 from xlingual.evaluation.retrieval.ranks import (
     JudgedRanks,
@@ -48,9 +45,10 @@ from xlingual.measures import Bpref, JudgedAt, Measure, RetrievalMeasure, parse_
 from xlingual.measures.hubness import Places
 from xlingual.measures.rank import DepthShare
 from xlingual.ranking import Ranker, rows_of
+from xlingual.records import JudgedCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import RetrievalRequest
-from xlingual.results import Interval, Results
+from xlingual.results import Results
 from xlingual.results.views import RetrievalIntervals, RetrievalViews
 from xlingual.store import StoreLike, open_store
 
@@ -112,7 +110,6 @@ def retrieval(
 
     """
     chosen, recording = parse_retrieval_measures(measures), Recording(examples, False, trec, trec_depth)
-    _check_ties(ties)
     if isinstance(pool, str | Path):
         pool = MultilingualPool.read(pool, qrels=qrels, unanswered=True)
     elif qrels is not None:
@@ -177,17 +174,16 @@ def runs_against_qrels(
             f"{shares[0]} is of a share of all candidates, which runs and judgements alone do not name: ask "
             "for R@k or Success@k, or evaluate retrieval on a pool"
         )
-    _check_ties(ties)
-    by_name = {}
-    for name, system in systems(joined((), runs), languages=()).items():
+    by_name, read = systems(joined((), runs), languages=()), []
+    for name, system in by_name.items():
         if not isinstance(system, RunSystem):
             raise InputError(
                 f"{name!r} is no run: without texts only runs can be judged; evaluate retrieval on a pool"
             )
-        by_name[name] = system
+        read.append(system.run)
     judgements = judgements_of_qrels(
         Qrels.of(qrels),
-        {name: system.run for name, system in by_name.items()},
+        read,
         relevant_from,
         clusters or {},
         labels or {},
@@ -213,6 +209,8 @@ class JudgedRun(Run):
     ) -> None:
         super().__init__(NAME, options)
         self.judgements, self.ties, self.candidate_text = judgements, ties, candidate_text
+        if ties not in TIES:
+            raise InputError(f"{parameter('ties', ties)}: expected {' or '.join(TIES)}")
         self.data = self.pool = pool
         self.ranks = pool is not None
 
@@ -225,25 +223,28 @@ class JudgedRun(Run):
         """Rank the judged candidates by each system."""
         j, chance = self.judgements, {}
         if j.is_whole:
-            by_chance = j.by_chance()
-            chance = {m.name: Baseline(m.aggregate(per_query(m, by_chance, j.least))) for m in measures}
+            pool = j.pool_sizes()
+            equal = JudgedCounts(j.query, np.zeros_like(j.query), pool[j.query], j.grade, pool, pool)
+            chance = {m.name: Baseline(m.aggregate(per_query(m, equal, j.least))) for m in measures}
         for name, system in self.by_name.items():
+            listed: Lists | PoolVectors
             if isinstance(system, RunSystem):
                 with self.stage("systems: rank", f"ranking candidates: {name}"):
-                    lists = self._lists(name, system, measures)
+                    listed = lists = self._lists(name, system, measures)
                     ranks, places = rank_lists(j, lists), None
                     if j.is_whole and self.ties == EXPECTED and not j.without_identical:
                         places = listed_places(lists, min(HUBS_OF, j.m))
-                    ranking = partial(self._ranking, lists)
             else:
-                vectors = self.encode(name, self._embedded)
+                listed = vectors = self.encode(name, self._embedded)
+                progress = self.progress(f"ranking candidates: {name}")
                 with self.stage("texts: rank"):
-                    ranks, places = self._by_vectors(name, vectors)
-                    ranking = partial(self._ranking, vectors)
-            ranked = self._ranked(name, measures, ranks, chance)
-            if self.pool is not None:
-                ranked = replace(ranked, ranking=ranking)
-            yield ranked if places is None else self._with_hubs(ranked, measures[0].name, places)
+                    if self.ties == TREC:
+                        ranks, places = rank_orders(j, trec_orders(vectors, self._places_of_names)), None
+                    else:
+                        ranks, places = rank_vectors(j, vectors, self.options.ranker, progress, self.tally)
+            ranked = self._ranked(name, measures, ranks, None if places is None else self._hubs(places))
+            ranking = None if self.pool is None else partial(self._ranking, listed)
+            yield replace(ranked, baselines=chance, ranking=ranking)
 
     def _lists(self, name: str, system: RunSystem, measures: Sequence[RetrievalMeasure]) -> Lists:
         """Return the lists of a run; with qrels alone all have ended, since other runs have candidates."""
@@ -256,63 +257,83 @@ class JudgedRun(Run):
             behind = "is taken to be in random order" if j.is_whole else "is missed"
             reaching = [measure for measure in measures if not isinstance(measure, Bpref)]
             check_reach(lists, reaching, repr(name), "nDCG", behind=behind)
-        if j.is_whole:
-            return lists if self.ties == EXPECTED else replace(lists, score=None)  # in the order of trec_eval
-        line = lists.lines(*j.identical)
-        first = int((lists.level[line[line >= 0]] == 0).sum())
-        if not j.without_identical and first > max(1, SELF_MATCHES * j.n):
-            warn_of_identical(system.run.source, first, j.n, "have their own id as first result")
-        return replace(lists, ended=np.ones_like(lists.ended))
+        if not j.is_whole:
+            return replace(lists, ended=np.ones_like(lists.ended))
+        return lists if self.ties == EXPECTED else replace(lists, score=None)  # it is in trec_eval's order
 
     def _embedded(self, name: str, encoder: Encoder) -> PoolVectors:
         """Return the vectors of queries and candidates."""
         assert self.pool is not None
         return embed_pool(self.pool, name, encoder, self.candidate_text, **self.embedding(), any_form=True)
 
-    def _by_vectors(self, name: str, vectors: PoolVectors) -> tuple[JudgedRanks, Places | None]:
-        """Return the ranks that an encoder gives, and its first places where these are counted."""
-        if self.ties == TREC:
-            return rank_orders(self.judgements, trec_orders(vectors, self._places_of_names)), None
-        progress = self.progress(f"ranking candidates: {name}")
-        return rank_vectors(self.judgements, vectors, self.options.ranker, progress, self.tally)
-
     @cached_property
-    def _members(self) -> list[list[Member]]:
+    def _members(self) -> tuple[list[Member], ...]:
         """Queries and candidates, as TREC files name them."""
-        return [
-            [Member(tag, row) for tag, row in zip(names.languages, names.ids, strict=True)]
-            for names in self.judgements.names
-        ]
+        sides = (zip(names.languages, names.ids, strict=True) for names in self.judgements.names)
+        return tuple([Member(*name) for name in side] for side in sides)
 
     @cached_property
     def _places_of_names(self) -> Ints:
         """The place of each candidate's name, of which trec_eval ranks the last first."""
         return places_of_names([member.name for member in self._members[1]])
 
-    def _ranking(self, system: PoolVectors | Lists) -> Ranking:
+    def _ranking(self, listed: PoolVectors | Lists) -> Ranking:
         """Return what a TREC file lists: the candidates of each query."""
-        j, (queries, candidates) = self.judgements, self._members
-        right = j.grade >= j.least
-        judged = j.query, j.candidate, j.grade
-        ranking = Ranking(queries, candidates, (j.query[right], j.candidate[right]), judged=judged)
-        if isinstance(system, Lists):
-            return replace(ranking, lists=system)
+        j, right = self.judgements, self.judgements.grade >= self.judgements.least
+        relevant, judged = (j.query[right], j.candidate[right]), (j.query, j.candidate, j.grade)
+        ranking = Ranking(self._members[0], self._members[1], relevant, judged=judged)
+        if isinstance(listed, Lists):
+            return replace(ranking, lists=listed)
         if self.ties == EXPECTED:
-            return replace(ranking, vectors=(rows_of(system.questions), rows_of(system.candidates)))
-        orders = partial(trec_orders, system, self._places_of_names)
-        return replace(ranking, ordered=lambda depth: (order[:depth].tolist() for order in orders()))
+            return replace(ranking, vectors=(rows_of(listed.questions), rows_of(listed.candidates)))
+        orders = trec_orders(listed, self._places_of_names)
+        return replace(ranking, ordered=lambda depth: (order[:depth].tolist() for order in orders))
+
+    def _hubs(self, places: Places) -> NamedHubs:
+        """Return the hubs of a system's first places."""
+        j, pool = self.judgements, self.pool
+        assert pool is not None
+        right = j.grade >= j.least
+        languages = Languages(pool.languages, j.query_language, j.candidate_language)
+        hubs = hubs_of(
+            places,
+            places.wrong(j.query[right], j.candidate[right]),
+            j.rows.cluster,
+            languages=languages if len(pool.languages) > 1 else None,
+        )
+        return NamedHubs(hubs, partial(described, pool), j.candidate[right])
 
     def _ranked(
         self,
         name: str,
         measures: Sequence[RetrievalMeasure],
         ranks: JudgedRanks,
-        chance: Mapping[str, Baseline],
+        hubs: NamedHubs | None,
     ) -> Ranked:
-        """Turn where judged candidates stand into the values of all measures."""
-        j = self.judgements
-        values = {measure.name: ranks.values(measure, j.least) for measure in measures}
-        parts = {m.name: self._by_language(m, values[m.name], np.arange(j.n)) for m in measures}
+        """Turn where judged candidates stand into the values of all measures; hubs stand with the first."""
+        j, values, parts, views = self.judgements, {}, {}, {}
+        for measure in measures:
+            values[measure.name] = ranks.values(measure)
+            scores = self._by_language(measure, values[measure.name])
+            alone = self._by_language(measure, ranks.values_in_language(measure))
+            if len(scores) > 1:
+                parts[measure.name] = scores
+            cut, judged = getattr(measure, "cut", getattr(measure, "k", None)), None
+            if isinstance(cut, int) and not isinstance(measure, JudgedAt):
+                shares = JudgedAt(cut).per_query(ranks.whole)[ranks.whole.listed > 0]
+                judged = float(np.mean(shares)) if len(shares) else None
+            views[measure.name] = RetrievalViews(
+                languages=list(j.languages),
+                by_query_language={tag: each.value for tag, each in scores.items()} or None,
+                own_language={tag: each.value for tag, each in alone.items()} or None,
+                judged=judged,
+                incomplete=bool((j.grade < 1).any()),
+                hubs=None if hubs is None or measure != measures[0] else hubs.hubs.counts,
+                ci=RetrievalIntervals(
+                    {tag: each.interval() for tag, each in scores.items()} or None,
+                    {tag: each.interval() for tag, each in alone.items()} or None,
+                ),
+            )
         above, tied = best_places(ranks.whole, j.least)
         text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
         return Ranked(
@@ -322,74 +343,24 @@ class JudgedRun(Run):
             clusters=[j.rows.cluster],
             n_candidates=j.m,
             values=values,
-            baselines=chance,
+            baselines={},
             conditions={**j.conditions, **text},
-            parts={measure: scores for measure, scores in parts.items() if len(scores) > 1},
+            parts=parts,
             above=above,
             tied=tied,
             n_tied=n_tied(ranks.missed, j.least),
             ties=self.ties,
-            views={m.name: self._views(m, ranks, parts[m.name]) for m in measures},
+            views=views,
+            hubs=hubs,
         )
 
-    def _by_language(self, measure: RetrievalMeasure, values: Floats, queries: Ints) -> dict[str, Score]:
+    def _by_language(self, measure: RetrievalMeasure, values: Floats | None) -> dict[str, Score]:
         """Return the scores of queries by their language; nothing where no language is known."""
-        j = self.judgements
-        rows = {tag: j.query_language[queries] == code for code, tag in enumerate(j.languages)}
-        return {
-            tag: score(measure, values[asked], [j.rows.cluster[queries[asked]]])
-            for tag, asked in rows.items()
-            if asked.any()
-        }
-
-    def _views(
-        self, measure: RetrievalMeasure, ranks: JudgedRanks, languages: Mapping[str, Score]
-    ) -> RetrievalViews:
-        """Return the further findings of a measure: by language, and how many candidates were judged."""
-        j, judged = self.judgements, None
-        cut = getattr(measure, "cut", getattr(measure, "k", None))
-        if isinstance(cut, int) and not isinstance(measure, JudgedAt):
-            shares = JudgedAt(cut).per_query(ranks.whole)[ranks.whole.listed > 0]
-            judged = float(np.mean(shares)) if len(shares) else None
-        values = ranks.values_in_language(measure, j.least)
-        alone = {} if values is None else self._by_language(measure, values, ranks.queries)
-        return RetrievalViews(
-            languages=list(j.languages),
-            by_query_language=_values(languages),
-            own_language=_values(alone),
-            judged=judged,
-            incomplete=j.incomplete,
-            ci=RetrievalIntervals(_intervals(languages), _intervals(alone)),
-        )
-
-    def _with_hubs(self, ranked: Ranked, measure: str, places: Places) -> Ranked:
-        """Return the same with the hubs of its first places, which stand with the first measure."""
-        j, pool = self.judgements, self.pool
-        assert pool is not None
-        right = j.grade >= j.least
-        languages = None
-        if len(pool.languages) > 1:
-            languages = Languages(pool.languages, j.query_language, j.candidate_language)
-        wrong = places.wrong(j.query[right], j.candidate[right])
-        hubs = hubs_of(places, wrong, j.rows.cluster, languages=languages)
-        views = ranked.views[measure]
-        assert isinstance(views, RetrievalViews)
-        return replace(
-            ranked,
-            hubs=NamedHubs(hubs, partial(described, pool), j.candidate[right]),
-            views={**ranked.views, measure: structs.replace(views, hubs=hubs.counts)},
-        )
-
-
-def _check_ties(ties: str) -> None:
-    """Raise InputError for a rule of ties that is not known."""
-    if ties not in TIES:
-        raise InputError(f"{parameter('ties', ties)}: expected {' or '.join(TIES)}")
-
-
-def _values(scores: Mapping[str, Score]) -> dict[str, float | None] | None:
-    return {tag: each.value for tag, each in scores.items()} or None
-
-
-def _intervals(scores: Mapping[str, Score]) -> dict[str, Interval | None] | None:
-    return {tag: each.interval() for tag, each in scores.items()} or None
+        j, scores = self.judgements, {}
+        if values is None:
+            return {}
+        for code, tag in enumerate(j.languages):
+            asked = (j.query_language == code) & ~np.isnan(values)
+            if asked.any():
+                scores[tag] = score(measure, values[asked], [j.rows.cluster[asked]])
+        return scores

@@ -17,9 +17,7 @@ from xlingual.data.runs.qrels import Qrels
 from xlingual.data.runs.search_run import by_name, names_bytes, sorted_names
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.perquery import QueryRows
-from xlingual.records import JudgedCounts
 
-SELF_MATCHES = 0.05  # of the queries that have their own id first: more than chance lets happen
 Column = Mapping[str, str]  # query → word
 
 
@@ -56,11 +54,6 @@ class Judgements:
         return len(self.candidate_language)
 
     @property
-    def incomplete(self) -> bool:
-        """Whether some candidates were judged irrelevant (0), so that the others are unjudged."""
-        return bool((self.grade < 1).any())
-
-    @property
     def several(self) -> bool:
         """Whether candidates are of several languages."""
         return len(np.unique(self.candidate_language)) > 1
@@ -80,8 +73,9 @@ class Judgements:
             "sample": "all#0",
         }
 
+    @property
     def left_out(self) -> tuple[Ints, Ints]:
-        """Return the pairs (query, candidate) that are left out."""
+        """The pairs (query, candidate) that are left out, by query."""
         return self.identical if self.without_identical else (np.arange(0), np.arange(0))
 
     def same_language(self, query: Ints, candidate: Ints) -> np.ndarray:
@@ -91,17 +85,12 @@ class Judgements:
 
     def pool_sizes(self, *, same_language: bool = False) -> Ints:
         """Return how many candidates each query has [n], of all languages or of its own."""
-        sizes, (query, candidate) = np.full(self.n, self.m), self.left_out()
+        sizes, (query, candidate) = np.full(self.n, self.m), self.left_out
         if same_language:
             n_languages = int(self.query_language.max()) + 1
             sizes = np.bincount(self.candidate_language, minlength=n_languages)[self.query_language]
             query = query[self.same_language(query, candidate)]
         return sizes - np.bincount(query, minlength=self.n)
-
-    def by_chance(self) -> JudgedCounts:
-        """Return the counts of a system to which all candidates are equal."""
-        pool = self.pool_sizes()
-        return JudgedCounts(self.query, np.zeros_like(self.query), pool[self.query], self.grade, pool, pool)
 
     def without(self, pairs: tuple[Ints, Ints]) -> Judgements:
         """Return the judgements where these pairs of query and candidate are left out."""
@@ -112,39 +101,40 @@ class Judgements:
 
 def judgements_of(pool: MultilingualPool, least: int, *, ignore_identical_ids: bool = False) -> Judgements:
     """Return the judgements of a pool."""
-    check_least(least)
-    q, tags = pool.questions, [pool.languages[code] for code in pool.questions.language]
+    questions, candidates = pool.questions, pool.candidates
     query, candidate, grade = pool.judged
-    _check_relevant(pool.source, query, grade, len(q), least)
-    number = {key: i for i, key in enumerate(dict.fromkeys(q.key))}
-    alone = len(pool.languages) == 1
-    candidate_tags = [pool.languages[code] for code in pool.candidates.language.tolist()]
+    _check_relevant(pool.source, query, grade, len(questions), least)
+    tags, candidate_tags = (
+        [pool.languages[code] for code in side.language.tolist()] for side in (questions, candidates)
+    )
+    names = questions.ids
+    if len(pool.languages) > 1:
+        names = [f"{tag}/{name}" for tag, name in zip(tags, names, strict=True)]
+    number = {key: i for i, key in enumerate(dict.fromkeys(questions.key))}
+    items = np.array([number[key] for key in questions.key], dtype=np.int64)
     judgements = Judgements(
-        rows=QueryRows(
-            [name if alone else f"{tag}/{name}" for tag, name in zip(tags, q.ids, strict=True)],
-            np.array([number[key] for key in q.key], dtype=np.int64),
-            list(number),
-            q.cluster,
-            {"language": [*tags]},
-        ),
-        names=(Names(tags, q.ids), Names(candidate_tags, pool.candidates.ids)),
+        rows=QueryRows(names, items, list(number), questions.cluster, {"language": tags}),
+        names=(Names(tags, questions.ids), Names(candidate_tags, candidates.ids)),
         query=query,
         candidate=candidate,
         grade=grade,
-        query_language=q.language,
-        candidate_language=pool.candidates.language,
+        query_language=questions.language,
+        candidate_language=candidates.language,
         languages=pool.languages,
         least=least,
         digest=pool.digest,
-        identical=_identical(q.ids, pool.candidates.ids),
+        identical=_identical(questions.ids, candidates.ids),
     )
     if ignore_identical_ids:
         return judgements.without(judgements.identical)
     pairs = zip(*(side.tolist() for side in judgements.identical), strict=True)
-    texts = ((i, q.text[i], pool.candidates.text[j]) for i, j in pairs)
-    same = {i for i, query, text in texts if text.casefold().strip().endswith(query.casefold().strip())}
-    if same:
-        warn_of_identical(pool.source, len(same), len(q), "are candidates under their own ids")
+    texts = ((i, candidates.text[j].casefold().strip(), questions.text[i]) for i, j in pairs)
+    if same := len({i for i, text, query in texts if text.endswith(query.casefold().strip())}):
+        warn(
+            f"{pool.source}: {same:,} of {len(names):,} queries are candidates under their own ids, where "
+            "they find themselves: BEIR and MTEB leave such candidates out (ArguAna, Quora); "
+            f"{parameter('ignore_identical_ids', True)} does"
+        )
     return judgements
 
 
@@ -162,7 +152,7 @@ class Ids(Names):
 
 def judgements_of_qrels(
     qrels: Qrels,
-    runs: Mapping[str, SearchRun],
+    runs: Sequence[SearchRun],
     least: int,
     clusters: Column,
     labels: Mapping[str, Column],
@@ -171,52 +161,67 @@ def judgements_of_qrels(
 ) -> Judgements:
     """Return the judgements of qrels; candidates are those that are judged, and those that runs returned.
 
-    Queries and candidates come in the order of their names, whatever that of the lines. `clusters` and
+    Queries and candidates come in the order of their names, whatever the order of lines. `clusters` and
     `labels` are as in `runs_against_qrels`.
     """
-    check_least(least)
     _check_relevant(qrels.source, qrels.query, qrels.grade, len(qrels.queries), least)
     ordered, order = sorted_names(qrels.queries)
+    queries = [qrels.queries[row] for row in order.tolist()]
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    queries = [qrels.queries[row] for row in order.tolist()]
-    _check_columns(qrels.source, queries, clusters, labels)
     judged, candidate = by_name(qrels.candidates, qrels.candidate)
-    candidates = [raw.decode("utf-8", "surrogatepass") for raw in judged.to_pylist()]
-    for run in runs.values():
-        _refuse_unjudged(run, qrels)
-        candidates = list(dict.fromkeys([*candidates, *run.candidates]))
-    lines = np.lexsort((candidate, place[qrels.query]))
-    languages, codes = _languages(queries)
-    ids = _bare(queries, languages)
+    candidates = dict.fromkeys(raw.decode("utf-8", "surrogatepass") for raw in judged.to_pylist())
+    for run in runs:
+        if run.candidates and candidates.keys().isdisjoint(run.candidates):
+            raise InputError(
+                f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
+                f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them "
+                f"alike{zeros_hint(run.candidates, qrels.candidates)}"
+            )
+    candidates |= dict.fromkeys(name for run in runs for name in run.candidates)
+    for word, column in {"clusters": clusters, **labels}.items():
+        if column and column.keys().isdisjoint(queries):
+            raise InputError(
+                f"{word}: none of its {len(column):,} queries (first: {next(iter(column))!r}) is one of "
+                f"{qrels.source} (first: {queries[0]!r}): name them alike"
+            )
+    tags, ids = _tags_and_ids(queries)
+    has_languages = "" not in tags
+    languages = tuple(dict.fromkeys(tags)) if has_languages else ()
+    words: dict[str, Sequence[str | None]] = {"language": tags} if has_languages else {}
+    words |= {name: [column.get(query) for query in queries] for name, column in labels.items()}
+    sides = (ids, _tags_and_ids(list(candidates))[1]) if has_languages else (queries, list(candidates))
     number: dict[tuple[bool, str], int] = {}
     cluster = [
         number.setdefault((name in clusters, clusters.get(name, bare)), len(number))
-        for name, bare in zip(queries, ids, strict=True)
+        for name, bare in zip(queries, sides[0], strict=True)
     ]
-    words: dict[str, Sequence[str | None]] = {
-        name: [column.get(query) for query in queries] for name, column in labels.items()
-    }
-    if languages:
-        words = {"language": [languages[code] for code in codes.tolist()], **words}
     hasher = hashlib.blake2b(b"xlingual/qrels/2", digest_size=16)
-    hasher.update(names_bytes(ordered))
-    hasher.update(names_bytes(judged))
+    for column_of_names in (ordered, judged):
+        hasher.update(names_bytes(column_of_names))
+    lines, rows = np.lexsort((candidate, place[qrels.query])), np.arange(len(queries))
     judgements = Judgements(
-        rows=QueryRows(queries, np.arange(len(queries)), queries, np.array(cluster, dtype=np.int64), words),
-        names=(Ids(queries), Ids(candidates)),
+        rows=QueryRows(queries, rows, queries, np.array(cluster, dtype=np.int64), words),
+        names=(Ids(queries), Ids(list(candidates))),
         query=place[qrels.query][lines],
         candidate=candidate[lines],
         grade=qrels.grade[lines],
-        query_language=codes,
+        query_language=np.array([languages.index(tag) if tag else 0 for tag in tags], dtype=np.int64),
         candidate_language=np.zeros(len(candidates), dtype=np.int64),
         languages=languages,
         least=least,
         digest=hasher.hexdigest(),
-        identical=_identical(ids, _bare(candidates, languages)),
+        identical=_identical(*sides),
         is_whole=False,
     )
     return judgements.without(judgements.identical) if ignore_identical_ids else judgements
+
+
+def _tags_and_ids(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the languages and the ids of names that may be language:id; "" where there is no language."""
+    parts = [(name, *name.partition(":")) for name in names]
+    both = [(tag, bare) if mark and tag_of(tag) == tag else ("", name) for name, tag, mark, bare in parts]
+    return [tag for tag, _ in both], [bare for _, bare in both]
 
 
 def _identical(queries: Sequence[str], candidates: Sequence[str]) -> tuple[Ints, Ints]:
@@ -229,32 +234,10 @@ def _identical(queries: Sequence[str], candidates: Sequence[str]) -> tuple[Ints,
     return both[:, 0], both[:, 1]
 
 
-def _languages(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
-    """Return the languages of queries that are named language:id; none where a query is named otherwise."""
-    codes: dict[str, int] = {}
-    tags = [
-        tag if mark and tag_of(tag) == tag else None for tag, mark, _ in (n.partition(":") for n in names)
-    ]
-    if None in tags:
-        return (), np.zeros(len(names), dtype=np.int64)
-    rows = np.array([codes.setdefault(str(tag), len(codes)) for tag in tags], dtype=np.int64)
-    return tuple(codes), rows
-
-
-def _bare(names: Sequence[str], languages: Sequence[str]) -> list[str]:
-    """Return the ids of names that may be language:id."""
-    parts = [name.partition(":") if languages else (name, "", "") for name in names]
-    return [bare if mark and tag_of(tag) == tag else f"{tag}{mark}{bare}" for tag, mark, bare in parts]
-
-
-def check_least(least: int) -> None:
-    """Raise InputError where the grade from which a candidate is relevant is below 1."""
-    if least < 1:
-        raise InputError(f"{parameter('relevant_from')} must be at least 1, found {least}: 0 says irrelevant")
-
-
 def _check_relevant(source: str, query: Ints, grade: Ints, n: int, least: int) -> None:
     """Raise InputError where no grade is at least `least`; warn of queries without such a grade."""
+    if least < 1:
+        raise InputError(f"{parameter('relevant_from')} must be at least 1, found {least}: 0 says irrelevant")
     lost = n - len(np.unique(query[grade >= least]))
     if lost == n:
         raise InputError(
@@ -266,38 +249,3 @@ def _check_relevant(source: str, query: Ints, grade: Ints, n: int, least: int) -
             f"{source}: {lost:,} of {n:,} queries have no candidate of grade {least} or more and count as 0, "
             "as in MTEB and trec_eval"
         )
-
-
-def _check_columns(
-    source: str, queries: Sequence[str], clusters: Column, labels: Mapping[str, Column]
-) -> None:
-    """Raise InputError for a column that names no query; warn where clusters leave out some of them."""
-    for name, column in {"clusters": clusters, **labels}.items():
-        if column and column.keys().isdisjoint(queries):
-            raise InputError(
-                f"{name}: none of its {len(column):,} queries (first: {next(iter(column))!r}) is one of "
-                f"{source} (first: {queries[0]!r}): name them alike"
-            )
-    if clusters and (lost := sum(query not in clusters for query in queries)):
-        warn(
-            f"clusters: {lost:,} of {len(queries):,} queries of {source} have none: these count as "
-            "independent of the others"
-        )
-
-
-def _refuse_unjudged(run: SearchRun, qrels: Qrels) -> None:
-    """Raise InputError where no candidate of a run is judged."""
-    if run.candidates and {*qrels.candidates}.isdisjoint(run.candidates):
-        raise InputError(
-            f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
-            f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them alike"
-            + zeros_hint(run.candidates, qrels.candidates)
-        )
-
-
-def warn_of_identical(source: str, count: int, n: int, problem: str) -> None:
-    """Warn where queries find themselves; BEIR and MTEB leave such candidates out."""
-    warn(
-        f"{source}: {count:,} of {n:,} queries {problem}, where they find themselves: BEIR and MTEB leave "
-        f"such candidates out (ArguAna, Quora); {parameter('ignore_identical_ids', True)} does"
-    )
