@@ -48,11 +48,17 @@ def backretrieval(request: ValidateDataSetsRequest) -> None:
 
     MANIFEST holds items with an image and texts in both languages. Their translations give the true
     retrieval. Several manifests, or folders of finished validations, give one table with a row for each data
-    set and language pair. Leave out --seeds if you give --splits.
+    set and language pair. Folders of results of evaluate (backretrieval, crosslingual-retrieval and
+    distance-correlation, of the same encoders) are validated as they are. Leave out --seeds if you give
+    --splits.
     """
     sets = request.data_sets()
     if not sets:
-        raise InputError("MANIFEST is missing: name a manifest, or folders of finished validations")
+        raise InputError("MANIFEST is missing: name a manifest, or folders of results or validations")
+    folders = [Path(options["manifest"]) for options in sets.values()]
+    if all((folder / "results.json").is_file() for folder in folders):
+        of_results(request, folders)
+        return
     if request.sets or len(sets) > 1 or is_finished(request.data.manifest):
         table_of(request, sets)
         return
@@ -62,6 +68,24 @@ def backretrieval(request: ValidateDataSetsRequest) -> None:
         validation = validated(one, progress)
     write_and_show(validation, one.output)
     say_written(validation, one.output, validation.file, emphasis_of(one))
+
+
+def of_results(request: ValidateDataSetsRequest, folders: list[Path]) -> None:
+    """Validate results that `evaluate` wrote."""
+    from xlingual.evaluation.metric_validation import validation_of
+
+    if options := [name for name in request.of_manifests() if name not in ("--measure", "--family")]:
+        raise InputError(
+            f"{options[0]} changes nothing here: results are read as they are; leave it out, or name a "
+            "manifest"
+        )
+    check_output(request.output.out, request.output.report, "validation")
+    with screen.warnings_as_lines():
+        validation = validation_of(folders, measure=request.measure, family=request.family)
+    of_run = {"request": request_part(type(request), values(request))}
+    of_run |= {"run": run_part(type(request), values(request))}
+    write_and_show(structs.replace(validation, **of_run), request.output)
+    say_written(validation, request.output, validation.file, emphasis_of(request))
 
 
 def table_of(request: ValidateDataSetsRequest, sets: Mapping[str, Mapping[str, Any]]) -> None:

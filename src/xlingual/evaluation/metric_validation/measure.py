@@ -22,10 +22,12 @@ from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.loop import Ranked
 from xlingual.evaluation.metric_validation.degrade import Weakened, Weakening, neighbours_kept
 from xlingual.evaluation.numbers import Baseline, Subject
-from xlingual.evaluation.pair_run import PairRun, PairTask
+from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.measures import QueryMeasure, RecallAt, SuccessAt
 from xlingual.results.validation import TRUTH, TRUTH_AT_1
+from xlingual.signature import Signature
 
+Pair = tuple[str, str]
 Key = tuple[Weakening, str, str, Subject]  # level of images, measure, encoder, and the pair with its seed
 
 
@@ -36,8 +38,19 @@ class Measured:
     scores: dict[Key, Score | None] = field(default_factory=dict)
     notes: dict[Key, str] = field(default_factory=dict)
     baselines: dict[tuple[Weakening, str, Subject], Baseline] = field(default_factory=dict)
-    n_images: dict[Subject, int] = field(default_factory=dict)  # distinct source images
+    sizes: dict[Pair, dict[str, int]] = field(default_factory=dict)  # of the samples of a pair
+    conditions: dict[Pair, dict[str, str]] = field(default_factory=dict)  # of Backretrieval's signature
+    n_clusters: int = 0
     neighbours: dict[Weakening, float | None] = field(default_factory=dict)  # that images keep at a level
+
+    @property
+    def pairs(self) -> dict[Pair, list[Subject]]:
+        """The subjects of each pair, one for each seed."""
+        subjects = dict.fromkeys(subject for _, _, subject in self.baselines)
+        by_pair: dict[Pair, list[Subject]] = {}
+        for subject in subjects:
+            by_pair.setdefault(subject.pair, []).append(subject)
+        return by_pair
 
     def enter(self, level: Weakening, ranked: Ranked, measures: Mapping[str, QueryMeasure]) -> None:
         """Take the scores of what was ranked, by the validation's names of measures."""
@@ -53,23 +66,25 @@ def at_1(measure: RecallAt) -> RecallAt | None:
 
 
 class ValidationRun:
-    """The tasks of a validation; `matching` holds the matching task of each task of the run."""
+    """The tasks of a validation; `matching` holds the matching task of each task of the run.
+
+    `images` are the identity of their encoder, and the images.
+    """
 
     def __init__(
         self,
         run: PairRun,
         matching: Sequence[PairTask],
-        images: ImageIndex,
+        images: tuple[str, ImageIndex],
         measure: RecallAt,
         levels: Sequence[Weakening],
     ) -> None:
-        self.run, self.images, self.measure, self.levels = run, images, measure, levels
+        self.run, (self.identity, self.images), self.measure, self.levels = run, images, measure, levels
         self.matching = copy(run)  # the same encoders, over samples of texts that match
         self.matching.tasks = list(matching)
         self.nearest: dict[str, list[Nearest]] = {}
-        sizes = (len(np.unique(images.code[task.sample.source])) for task in run.tasks)
-        self.measured = Measured(n_images=dict(zip(run.subjects, sizes, strict=True)))
-        self._weakened = Weakened(images, levels, run.options.seed)
+        self.measured = Measured(n_clusters=int(run.manifest.cluster.max(initial=-1)) + 1)
+        self._weakened = Weakened(self.images, levels, run.options.seed)
 
     def measure_all(self) -> Measured:
         """Evaluate all encoders by each task, at all levels of images."""
@@ -93,7 +108,33 @@ class ValidationRun:
         for level, seen in views.items():
             for seed, view in seen.items():
                 self._way_back(level, seed, view)
+        for pair, numbers in by_pair(self.run.tasks).items():
+            self.measured.sizes[pair] = self._sizes(numbers)
+            self.measured.conditions[pair] = self._conditions(pair, numbers)
         return self.measured
+
+    def _sizes(self, numbers: Sequence[int]) -> dict[str, int]:
+        """Count the texts of a pair's first sample, and its distinct source images, the mean over seeds."""
+        tasks = [self.run.tasks[number] for number in numbers]
+        images = [len(np.unique(self.images.code[task.sample.source])) for task in tasks]
+        return {
+            "n_source": len(tasks[0].sample.source),
+            "n_target": len(tasks[0].sample.target),
+            "n_matching": len(self.matching.tasks[numbers[0]].sample.source),
+            "n_pictures": round(float(np.mean(images))),
+        }
+
+    def _conditions(self, pair: Pair, numbers: Sequence[int]) -> dict[str, str]:
+        """Return the conditions of Backretrieval's signature, of all seeds together."""
+        conditions = self.run.conditions(self.run.tasks[numbers[0]], images=self.identity)
+        signature = Signature.parse(self.run.signature(conditions, self.measure.name))
+        matching = [self.matching.tasks[number] for number in numbers]
+        several = crosslingual_retrieval.several_answers(self.run.manifest, matching)
+        return {
+            **signature.conditions,
+            **({"xlr": SuccessAt(self.measure.k).name} if several else {}),
+            "sample": self.run.sampler.described(*pair, matching=True),
+        }
 
     def _images_at(self, level: Weakening) -> dict[int | None, ImageIndex]:
         """Return the images at a level by seed; None stands for every seed."""

@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 
-from xlingual.evaluation.crosslingual_retrieval import several_answers
 from xlingual.evaluation.estimates import mean_known
 from xlingual.evaluation.metric_validation.agreement import (
     agreement_by_seed_and_mean,
@@ -22,9 +21,8 @@ from xlingual.evaluation.metric_validation.encoder_scores import (
     influence,
 )
 from xlingual.evaluation.metric_validation.measure import Measured
-from xlingual.evaluation.numbers import Baseline, Subject, normalised
-from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
-from xlingual.measures import RecallAt, SuccessAt
+from xlingual.evaluation.numbers import Baseline, normalised
+from xlingual.measures import RecallAt
 from xlingual.results.validation import (
     MEASURES,
     TRUTH,
@@ -34,34 +32,23 @@ from xlingual.results.validation import (
     EncoderScores,
     PairValidation,
 )
-from xlingual.signature import Signature
 
 
 class Assembly:
-    """Turns the scores of one run into records."""
+    """Turns scores into records."""
 
-    def __init__(
-        self,
-        run: PairRun,
-        matching: Sequence[PairTask],
-        measure: RecallAt,
-        measured: Measured,
-        families: Mapping[str, str],
-        images: str,
-    ) -> None:
-        self.run, self.matching, self.measure, self.measured = run, matching, measure, measured
-        self.families, self.images = families, images
-        self.numbers = by_pair(run.tasks)
-        self._clusters = int(run.manifest.cluster.max(initial=-1)) + 1
+    def __init__(self, measured: Measured, measure: RecallAt, families: Mapping[str, str], seed: int) -> None:
+        self.measured, self.measure, self.families, self._seed = measured, measure, families, seed
+        self.subjects = measured.pairs
 
     def pairs(self, threshold: float) -> list[PairValidation]:
         """Return the validation of each language pair."""
-        return [self._pair(pair, threshold) for pair in self.numbers]
+        return [self._pair(pair, threshold) for pair in self.subjects]
 
     def directions(self) -> list[DirectionDifference]:
         """Return the differences between the two directions of a language pair, where both were evaluated."""
         found: list[DirectionDifference] = []
-        for pair, back in combinations(self.numbers, 2):
+        for pair, back in combinations(self.subjects, 2):
             if back == pair[::-1]:
                 names = "-".join(pair), "-".join(back)
                 found += directions(
@@ -71,11 +58,7 @@ class Assembly:
 
     def degradations(self, levels: Sequence[Weakening]) -> list[Degradation]:
         """Return the agreement at each level, that of the images as they are first."""
-        return [self._degradation(level, pair) for pair in self.numbers for level in levels]
-
-    @property
-    def _seed(self) -> int:
-        return self.run.options.seed
+        return [self._degradation(level, pair) for pair in self.subjects for level in levels]
 
     def _columns(self, level: Weakening, pair: tuple[str, str], name: str) -> dict[str, MeasureColumn]:
         """Return the scores of one encoder by each measure, over the seeds of a pair."""
@@ -83,16 +66,12 @@ class Assembly:
         columns = {}
         for measure in names:
             at = NONE if measure in (TRUTH, TRUTH_AT_1) else level
-            keys = [(at, measure, name, subject) for subject in self._subjects(pair)]
+            keys = [(at, measure, name, subject) for subject in self.subjects[pair]]
             found = self.measured
             columns[measure] = column(
                 [found.scores[key] for key in keys], [found.notes.get(key) for key in keys]
             )
         return columns
-
-    def _subjects(self, pair: tuple[str, str]) -> list[Subject]:
-        """Return the subjects of a pair: one for each seed."""
-        return [self.run.subjects[number] for number in self.numbers[pair]]
 
     def _series(self, level: Weakening, pair: tuple[str, str]) -> list[EncoderSeries]:
         columns = {name: self._columns(level, pair, name) for name in self.families}
@@ -101,7 +80,7 @@ class Assembly:
                 name,
                 self.families[name],
                 {key: found.scores.per_seed for key, found in own.items()},
-                {key: influence(found.mean, self._clusters) for key, found in own.items()},
+                {key: influence(found.mean, self.measured.n_clusters) for key, found in own.items()},
             )
             for name, own in columns.items()
         ]
@@ -118,8 +97,8 @@ class Assembly:
             source=pair[0],
             target=pair[1],
             k=self.measure.k,
-            n_seeds=len(self.numbers[pair]),
-            **self._sizes(pair),
+            n_seeds=len(self.subjects[pair]),
+            **self.measured.sizes[pair],
             chance=mean_known([b.chance for b in baselines]),
             oracle=mean_known([None if b.oracle is None else b.oracle.value for b in baselines]),
             conditions=self._conditions(pair),
@@ -127,31 +106,14 @@ class Assembly:
         )
 
     def _conditions(self, pair: tuple[str, str]) -> dict[str, str]:
-        """Return the conditions of Backretrieval's signature, of all seeds together, with the sizes."""
-        task = self.run.tasks[self.numbers[pair][0]]
-        signature = Signature.parse(
-            self.run.signature(self.run.conditions(task, images=self.images), self.measure.name)
-        )
-        sizes = {**self._sizes(pair), "seeds": len(self.numbers[pair])}
-        conditions = dict(signature.conditions) | {key: str(size) for key, size in sizes.items()}
-        matching = [self.matching[number] for number in self.numbers[pair]]
-        if several_answers(self.run.manifest, matching):
-            conditions["xlr"] = SuccessAt(self.measure.k).name
-        return conditions | {"sample": self.run.sampler.described(*pair, matching=True)}
-
-    def _sizes(self, pair: tuple[str, str]) -> dict[str, int]:
-        first = self.numbers[pair][0]
-        images = [self.measured.n_images[one] for one in self._subjects(pair)]
-        sample, matching_sample = self.run.tasks[first].sample, self.matching[first].sample
-        return {
-            "n_source": len(sample.source),
-            "n_target": len(sample.target),
-            "n_matching": len(matching_sample.source),
-            "n_pictures": round(float(np.mean(images))),
-        }
+        """Return the conditions of all seeds together, with the sizes."""
+        conditions = dict(self.measured.conditions[pair])
+        sample = conditions.pop("sample")
+        sizes = {**self.measured.sizes[pair], "seeds": len(self.subjects[pair])}
+        return conditions | {key: str(size) for key, size in sizes.items()} | {"sample": sample}
 
     def _baselines(self, level: Weakening, pair: tuple[str, str], measure: str = "BkR") -> list[Baseline]:
-        return [self.measured.baselines[level, measure, one] for one in self._subjects(pair)]
+        return [self.measured.baselines[level, measure, one] for one in self.subjects[pair]]
 
     def _degradation(self, level: Weakening, pair: tuple[str, str]) -> Degradation:
         baselines = self._baselines(level, pair)

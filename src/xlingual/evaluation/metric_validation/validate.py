@@ -32,7 +32,7 @@ from xlingual.results.validation import Validation
 from xlingual.store import StoreLike, open_store
 
 SEEDS = 25
-_FEWEST = 3  # encoders over which a correlation says anything
+FEWEST = 3  # encoders over which a correlation says anything
 
 
 @takes_data()
@@ -99,7 +99,7 @@ def validate_backretrieval(
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
-    recall, pattern = _recall(measure), _pattern(family)
+    recall, pattern = recall_of(measure), family_pattern(family)
     levels = [NONE, *([] if degrade is None else parse_levels(degrade))]
     if splits is not None and seeds is not None:
         raise InputError(f"{parameter('splits')} fixes samples and seeds: leave out {parameter('seeds')}")
@@ -119,18 +119,18 @@ def validate_backretrieval(
         run.ranks_texts = False
         run.tasks, matching = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
         run.prepare(text_encoders, matching)
-        if len(names := list(run.text_encoders)) < _FEWEST:
+        if len(names := list(run.text_encoders)) < FEWEST:
             raise InputError(
-                f"a validation correlates measures over text encoders: at least {_FEWEST} are needed, found "
+                f"a validation correlates measures over text encoders: at least {FEWEST} are needed, found "
                 f"{len(names)} ({', '.join(names)}); add some with {parameter('text_encoders')}"
             )
         refuse_small_truth(matching, [recall])
         image_name, image_source, images = run.images()
         refuse_small_pools(images, run.tasks, [recall])
-        found = ValidationRun(run, matching, images, recall, levels).measure_all()
-        families = {name: _family(pattern, name) for name in run.text_encoders}
+        found = ValidationRun(run, matching, (image_source, images), recall, levels).measure_all()
+        families = {name: family_of(pattern, name) for name in run.text_encoders}
         with run.stage("agreement", "agreement over encoders"):
-            assembly = Assembly(run, matching, recall, found, families, image_source)
+            assembly = Assembly(found, recall, families, seed)
             pairs_found, turned = assembly.pairs(threshold), assembly.directions()
             degraded = [] if degrade is None else assembly.degradations(levels)
     first = at_1(recall)
@@ -149,7 +149,8 @@ def validate_backretrieval(
     )
 
 
-def _recall(measure: str | Measure) -> RecallAt:
+def recall_of(measure: str | Measure) -> RecallAt:
+    """Return the measure of a validation; raise InputError where it is not R@k."""
     found = parse_measure(measure)
     found = RecallAt(found.k) if isinstance(found, SuccessAt) else found
     if not isinstance(found, RecallAt):
@@ -157,7 +158,8 @@ def _recall(measure: str | Measure) -> RecallAt:
     return found
 
 
-def _pattern(family: str | None) -> re.Pattern[str] | None:
+def family_pattern(family: str | None) -> re.Pattern[str] | None:
+    """Return the expression that finds an encoder's family; raise InputError where it is none."""
     try:
         return None if family is None else re.compile(family)
     except re.error as error:
@@ -167,7 +169,7 @@ def _pattern(family: str | None) -> re.Pattern[str] | None:
         ) from error
 
 
-def _family(pattern: re.Pattern[str] | None, name: str) -> str:
+def family_of(pattern: re.Pattern[str] | None, name: str) -> str:
     """Return the first group of the match in a name, else the whole match, else the name."""
     match = None if pattern is None else pattern.search(name)
     if match is None:

@@ -17,10 +17,11 @@ from xlingual.evaluation import distance_correlation as corr
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
-from xlingual.evaluation.metric_validation import measure as validation_pass
 from xlingual.evaluation.metric_validation import validate as metric_validation
+from xlingual.evaluation.metric_validation import validation_of
 from xlingual.evaluation.metric_validation.degrade import NONE, Weakening, parse_levels
-from xlingual.evaluation.metric_validation.measure import ValidationPass
+from xlingual.evaluation.metric_validation.measure import ValidationRun
+from xlingual.evaluation.numbers import Subject
 from xlingual.report import verdict
 from xlingual.results import by_key
 
@@ -181,6 +182,14 @@ def test_numbers_are_those_of_the_single_tasks(case, tmp_path, how):
             assert scores.sd == pytest.approx(summary.sd_seeds)
             ends = summary.ci.low, summary.ci.high
             assert (scores.ci.low, scores.ci.high) == pytest.approx(ends, abs=1e-8)
+    of_results = validation_of([results for results, _ in single.values()], measure="R@3")
+    for name in NAMES:
+        for key, scores in scores_of(of_results, "en-de", name).items():
+            expected = scores_of(found, "en-de", name)[key]
+            assert scores.per_seed == pytest.approx(expected.per_seed, abs=1e-12)
+            assert (scores.ci.low, scores.ci.high) == pytest.approx(
+                (expected.ci.low, expected.ci.high), abs=1e-8 if key != "CORR" else 0.2
+            )
     (summary,) = by_key(bkr.summary, encoder="a-1", measure="R@3", source="en")
     pair = found.pairs[0]
     assert (pair.chance, pair.oracle) == pytest.approx((summary.chance, summary.oracle))
@@ -225,9 +234,7 @@ def test_threads_and_the_order_of_encoders_change_nothing(case, found, monkeypat
         assert scores_of(apart, "en-de", name)["CORR"].per_seed == pytest.approx(values, abs=1e-9)
     monkeypatch.undo()
     made = []
-    monkeypatch.setattr(
-        validation_pass, "ThreadPoolExecutor", lambda n: made.append(ThreadPoolExecutor(n)) or made[-1]
-    )
+    monkeypatch.setattr(corr, "ThreadPoolExecutor", lambda n: made.append(ThreadPoolExecutor(n)) or made[-1])
     assert plain(validate(case, both_directions=True, threads=3)) == plain(found)
     (workers,) = made  # one for all encoders and parts
     with pytest.raises(RuntimeError, match="shutdown"):
@@ -238,7 +245,7 @@ def test_threads_and_the_order_of_encoders_change_nothing(case, found, monkeypat
 
 
 def test_tasks_in_parts_give_the_same(case, found, monkeypatch):
-    monkeypatch.setattr(validation_pass, "KEPT_BYTES", 1)
+    monkeypatch.setattr(corr, "KEPT_BYTES", 1)
     parts = validate(case, both_directions=True)
     for pair in ("en-de", "de-en"):
         for name in NAMES:
@@ -256,12 +263,12 @@ def test_with_shuffled_images_backretrieval_is_chance_and_agrees_with_nothing(mo
     case = build(seed=3, items=120)
     kept = []
 
-    class Kept(ValidationPass):
-        def run(self):
-            kept.append(super().run())
+    class Kept(ValidationRun):
+        def measure_all(self):
+            kept.append(super().measure_all())
             return kept[-1]
 
-    monkeypatch.setattr(metric_validation, "ValidationPass", Kept)
+    monkeypatch.setattr(metric_validation, "ValidationRun", Kept)
     found = validate(case, seeds=25, sample_size=50, degrade="shuffle")
     true, shuffled = found.degradations
     assert (true.kind, shuffled.kind) == ("none", "shuffle")
@@ -270,7 +277,8 @@ def test_with_shuffled_images_backretrieval_is_chance_and_agrees_with_nothing(mo
     assert shuffled.chance == pytest.approx(3 / 50)
     assert shuffled.oracle == pytest.approx(true.oracle, abs=0.15)  # the images are as good as before
     for name in NAMES:  # each seed deals the images anew: the error of their mean is that of 25 deals
-        values = [kept[0].recall[Weakening("shuffle"), name, n].value for n in range(25)]
+        keys = [(Weakening("shuffle"), "BkR", name, Subject("en", "de", seed)) for seed in range(25)]
+        values = [kept[0].scores[key].value for key in keys]
         assert abs(np.mean(values) - 3 / 50) < 3 * np.std(values, ddof=1) / 5
 
 
@@ -392,3 +400,14 @@ def test_splits_fix_the_seeds(case, tmp_path, seeds):
     with pytest.raises(InputError, match="splits=… fixes samples and seeds: leave out seeds=…"):
         validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=seeds)
     assert validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=None).pairs[0].n_seeds == 1
+
+
+def test_results_of_all_three_tasks_and_three_encoders_are_needed(case):
+    options = {"pairs": "en-de", "text_encoders": case.encoders(NAMES[:2])}
+    bkr = backretrieval(case.manifest, image_encoder=case.image_encoder, measures=["R@3"], **options)
+    with pytest.raises(InputError, match="needs R@3 of crosslingual-retrieval"):
+        validation_of([bkr], measure="R@3")
+    xlr = crosslingual_retrieval(case.manifest, measures=["R@3"], **options)
+    correlations = distance_correlation(case.manifest, image_encoder=case.image_encoder, **options)
+    with pytest.raises(InputError, match="evaluate 3 at least"):
+        validation_of([bkr, xlr, correlations], measure="R@3")
