@@ -48,23 +48,22 @@ def validation_of(
     read = [one if isinstance(one, Results) else Results.read(one) for one in results]
     numbers = _numbers(read, recall)
     encoders, subjects = _in_all(numbers)
-    at = {(name, encoder, subject): pair for (name, encoder, subject), pair in numbers.items()}
     measured = Measured(n_clusters=_most_cluster(read) + 1)
-    for (name, encoder, subject), (entry, run) in at.items():
+    for (name, encoder, subject), (entry, run) in numbers.items():
         if encoder in encoders and subject in subjects:
             measured.scores[NONE, name, encoder, subject] = _score(entry, run)
             measured.baselines[NONE, name, subject] = _baseline(entry)
             if entry.note:
                 measured.notes[NONE, name, encoder, subject] = entry.note
     for pair, several in measured.pairs.items():
-        own = {name: at[name, encoders[0], several[0]][0] for name in ("BkR", TRUTH)}
+        own = {name: numbers[name, encoders[0], several[0]][0] for name in ("BkR", TRUTH)}
         measured.sizes[pair] = _sizes(own["BkR"], own[TRUTH], recall)
         signature = Signature.parse(own["BkR"].signature)
         sample = signature.conditions.get("sample", "").partition("#")[0]
         measured.conditions[pair] = {**signature.conditions, "sample": sample}
     families = {encoder: family_of(pattern, encoder) for encoder in encoders}
     assembly, first = Assembly(measured, recall, families, seed), at_1(recall)
-    has_first = first is not None and any(name == TRUTH_AT_1 for name, *_ in numbers)
+    has_first = any(name == TRUTH_AT_1 for name, *_ in numbers)
     images = {entry.image_encoder for entry, _ in numbers.values() if entry.image_encoder}
     return Validation(
         recall.name,
@@ -100,6 +99,10 @@ def _numbers(read: Sequence[Results], recall: RecallAt) -> Numbers:
             if name := named.get((entry.task, entry.measure)):
                 subject = Subject(entry.source, entry.target, entry.seed)
                 numbers[name, entry.encoder, subject] = entry, run
+    if len([key for key in numbers if key[0] == TRUTH_AT_1]) < len(
+        [key for key in numbers if key[0] == TRUTH]
+    ):
+        numbers = {key: entry for key, entry in numbers.items() if key[0] != TRUTH_AT_1}
     for task, name in TASKS.items():
         if not any(key[0] == name for key in numbers):
             what = recall.name if name != "CORR" else "CORR"

@@ -62,7 +62,8 @@ class Assembly:
 
     def _columns(self, level: Weakening, pair: tuple[str, str], name: str) -> dict[str, MeasureColumn]:
         """Return the scores of one encoder by each measure, over the seeds of a pair."""
-        names = (TRUTH, *MEASURES) if self.measure.k == 1 else (TRUTH_AT_1, TRUTH, *MEASURES)
+        scored = {key[1] for key in self.measured.scores}
+        names = [one for one in (TRUTH_AT_1, TRUTH, *MEASURES) if one in scored]
         columns = {}
         for measure in names:
             at = NONE if measure in (TRUTH, TRUTH_AT_1) else level
