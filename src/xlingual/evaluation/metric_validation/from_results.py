@@ -6,6 +6,7 @@ of their queries. CORR has none in results, so that its items are not drawn agai
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -99,9 +100,8 @@ def _numbers(read: Sequence[Results], recall: RecallAt) -> Numbers:
             if name := named.get((entry.task, entry.measure)):
                 subject = Subject(entry.source, entry.target, entry.seed)
                 numbers[name, entry.encoder, subject] = entry, run
-    if len([key for key in numbers if key[0] == TRUTH_AT_1]) < len(
-        [key for key in numbers if key[0] == TRUTH]
-    ):
+    counts = Counter(name for name, *_ in numbers)
+    if counts[TRUTH_AT_1] < counts[TRUTH]:
         numbers = {key: entry for key, entry in numbers.items() if key[0] != TRUTH_AT_1}
     for task, name in TASKS.items():
         if not any(key[0] == name for key in numbers):
@@ -146,7 +146,7 @@ def _score(entry: Entry, run: Results) -> Score | None:
     ways = [rows["cluster"].to_numpy()]
     if entry.task == "backretrieval":  # queries that retrieve the same text are not independent
         retrieved = rows["retrieved_cluster"]
-        alone = -1 - np.arange(len(values))
+        alone = -1 - np.arange(len(values)) - ((entry.seed % 2**20) << 40)  # in each sample another one
         ways.append(np.where(pc.is_valid(retrieved), retrieved.fill_null(0).to_numpy(), alone))
     part = ResidualPart((values - entry.value) / len(values), tuple(ways))
     bounds = (-1.0, 1.0) if entry.measure == "SIM" else (0.0, 1.0)
