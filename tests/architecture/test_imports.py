@@ -81,7 +81,7 @@ HELP = (
     "plan --help",
     "embed --help",
     "store --help",
-    "store gc --help",
+    "store clean --help",
     "encoders --help",
     "data describe --help",
     "data mix-pool --help",
