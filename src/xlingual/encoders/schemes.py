@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from xlingual.encoders import (
     api,
     bm25,
-    chargram,
     compressed,
     concat,
     lsa,
     network,
+    ngrams,
     onnx,
     pixels,
     python_function,
@@ -28,7 +28,6 @@ from xlingual.encoders import (
     transform,
     translate,
     vectors,
-    wordgram,
     wordvec,
 )
 from xlingual.encoders.options import Option, amount, one_of
@@ -45,8 +44,7 @@ SCHEMES: Mapping[str, Scheme] = {
         vectors.SCHEME,
         *small.SCHEMES,
         random.SCHEME,
-        chargram.SCHEME,
-        wordgram.SCHEME,
+        *ngrams.SCHEMES,
         bm25.SCHEME,
         lsa.SCHEME,
         *network.SCHEMES,

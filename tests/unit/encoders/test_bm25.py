@@ -116,7 +116,7 @@ def test_words_can_be_counted_in_other_texts():
     assert not made.depends_on_batch
     with pytest.raises(InputError, match=r"no texts in 'de', only in en, .*index=all"):
         scores("bm25:?fit=m", texts("a", role="query"), texts("a", language="de"), **load)
-    with pytest.raises(InputError, match="fit= names no texts"):
+    with pytest.raises(InputError, match="fit=m names no texts"):
         scores("bm25:?fit=m", texts("a", role="query"), texts("a"), fit_texts=lambda reference: texts())
 
 
