@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from xlingual.encoders import (
     api,
     bm25,
-    compressed,
     concat,
     lsa,
     network,
@@ -72,7 +71,6 @@ SCHEMES: Mapping[str, Scheme] = {
             ),
         ),
         *transform.SCHEMES,
-        *compressed.SCHEMES,
         pixels.SCHEME,
     )
 }

@@ -24,7 +24,7 @@ from xlingual.embed import (
     queries_for,
 )
 from xlingual.encoders import Encoder, ImageModelLike
-from xlingual.encoders.decoding import broken_rows
+from xlingual.encoders.decoding import broken
 from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.listed import SystemLists, names_of
@@ -139,7 +139,7 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
     rows.sort()
     with_image = rows[manifest.image[rows] >= 0]
     slots, first = np.unique(manifest.image[with_image], return_index=True)
-    reasons = broken_rows(manifest.images(with_image[first]))
+    reasons = broken(manifest.images(with_image[first]))
     usable = np.ones(len(manifest), dtype=bool)
     usable[rows] = (manifest.image[rows] >= 0) & ~np.isin(manifest.image[rows], slots[list(reasons)])
     left_out = rows[~usable[rows]]
