@@ -11,7 +11,7 @@ from xlingual import Manifest  # noqa: E402
 from xlingual.embed import embed_texts  # noqa: E402
 from xlingual.encoders import Stacked, adopt, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
-from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
+from xlingual.models.folder import write_model  # noqa: E402
 from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
 from xlingual.store import Store  # noqa: E402
 
