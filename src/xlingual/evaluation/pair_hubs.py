@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Floats
-from xlingual.data.thumbnails import cut, thumbnails
+from xlingual.data.images import cut, thumbnails
 from xlingual.evaluation.hubs import HubTable, hubs_of
 from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.measures.hubness import Places
@@ -28,7 +28,7 @@ class PairHubs:
     def __init__(self, run: PairRun, examples: bool) -> None:
         self._run, self._table = run, HubTable(run.task, examples)
         self._first = {numbers[0] for numbers in by_pair(run.tasks).values()}
-        self._picture = thumbnails(run.manifest)
+        self._picture = thumbnails(run.manifest.image_source)
 
     def looks_at(self, number: int) -> bool:
         """Return whether hubs of a task are looked for."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.image_check import shared_images, shared_sentence
+from xlingual.data.check import MANY, shared_images, shared_sentence
+from xlingual.data.images import items_of_images, near_equal, sketched
 from xlingual.embed import ImageIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
@@ -69,8 +70,7 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
     name, found = encoders.image_model(run.image_spec(), languages=run.languages)
     if not isinstance(found, OwnSimilarity):
         identity, index = run.identity(found), run.embedded(name, found)
-        shown = np.append(index.points, -1)[index.code]  # the number of each text's vector
-        if shared := shared_images(run.manifest, shown):
+        if shared := shared_images(run.manifest, _grouped(index, run.manifest.item)):
             warn(f"{run.manifest.source}: {shared_sentence(shared)}")
         run.join_near_duplicates(index)
         return name, identity, index
@@ -84,6 +84,17 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
     first, code[rows] = distinct(images)
     run.join_near_duplicates()
     return name, found.identity, ComparedImages(code, images.take(first), found)
+
+
+def _grouped(index: ImageIndex, item: Ints) -> Ints:
+    """Return the image of each text, -1 for none: one number for near-equal images that many items show."""
+    points = distinct_values(index.points)
+    image = np.append(np.searchsorted(points, index.points), -1)[index.code]
+    parts = [index.pool.vectors.take(points[start : start + 4096]) for start in range(0, len(points), 4096)]
+    unit = (part.stored(np.arange(len(part))) * part.inverse_norms[:, None] for part in parts)
+    groups = near_equal(np.concatenate([*map(sketched, unit)]), items_of_images(image, item), MANY)
+    grouped: Ints = np.append(groups, -1)[image]
+    return grouped
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.components import Links, components
 from xlingual.data.manifest import Manifest
+from xlingual.data.near_texts import Links, components
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.rankings import IMAGE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xlingual.data.images import cut, thumbnails
 from xlingual.data.manifest import Manifest
-from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.evaluation.hubs import HubTable, hubs_of
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
 from xlingual.evaluation.image_sentence.numbers import Direction
@@ -22,7 +22,7 @@ class ImageHubs:
 
     def __init__(self, manifest: Manifest, examples: bool) -> None:
         self._manifest, self._table = manifest, HubTable("image-sentence", examples)
-        self._picture = thumbnails(self._manifest)
+        self._picture = thumbnails(manifest.image_source)
 
     def add(
         self, system: str, direction: Direction, one: Slice, shown: ShownImages, places: Places | None
