@@ -57,7 +57,10 @@ def images_in(table: Table, name: str | None, several: str | None) -> tuple[Ints
     for code, cell in enumerate(cells):
         image: tuple[str | bytes, ...] = ()
         try:
-            image = _sources(cell, several, inside)
+            if isinstance(cell, str):  # of a hundred thousand cells
+                image = (inside(cell),) if cell.strip() else ()
+            else:
+                image = _sources(cell, several, inside)
         except (InputError, ValueError, OSError) as error:
             errors[code] = str(error)
         places.append(numbers.setdefault(image, len(numbers)) if image else -1)

@@ -192,10 +192,8 @@ class Table:
 
         `what` and `remedy` complete the sentences of the problems: "id", "give each row one".
         """
-        kind, column = self.kind(name), self.column(name)
-        if not isinstance(column, list) and (
-            kind == "text" or (kind == "code" and str(column.type) != "bool")
-        ):
+        column = self.column(name)
+        if not isinstance(column, list) and self._is_spelt(name):
             strings = Strings.of_arrow(column)
         else:
             strings = self._strings(name, what, "give a string or a number", _name)
@@ -207,6 +205,10 @@ class Table:
         )
         nameless = {row: f"nameless-{row + 1}" for row in empty}  # a language tag, too; not used
         return Strings.of(nameless.get(row, text) for row, text in enumerate(strings))
+
+    def _is_spelt(self, name: str) -> bool:
+        """Return whether Arrow spells the cells of a column as Python does: strings and whole numbers."""
+        return self.kind(name) in ("text", "code") and str(self._types[name]) != "bool"
 
     def _strings(self, name: str, what: str, remedy: str, convert: Callable[[Any], str | None]) -> Strings:
         """Return the cells of a column as strings; `convert` gives None for one that is a problem."""
@@ -230,7 +232,7 @@ class Table:
     def words(self, name: str, most: int, empty: str | None = None) -> Lookup[Any] | None:
         """Return a column as words, `empty` for a missing cell; None for no words, or more than `most`."""
         column = self.column(name)
-        if self.kind(name) == "text" and not isinstance(column, list):
+        if not isinstance(column, list) and self._is_spelt(name):
             codes, cells = Strings.of_arrow(column).numbered()
             if len(cells) > most + 64:  # some may be blank
                 return None
