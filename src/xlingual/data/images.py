@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from xlingual.images import (
 )
 from xlingual.records import digest
 
+Place: TypeAlias = tuple[str, str | None, set[str]]  # a folder, the beginning of paths in it, links in it
 SIDE = 144  # pixels of a thumbnail: sharp at 72 CSS pixels on a dense display
 _LONGEST = 1000  # characters of a text in a report
 _NEAR = 0.05  # most distance of near-equal images, as a share of the usual distance of two images
@@ -51,16 +52,15 @@ def images_in(table: Table, name: str | None, several: str | None) -> tuple[Ints
         codes, cells = Strings.of_arrow(cells).numbered()
     elif not isinstance(cells, list):
         cells = table.load(name)
-    inside = _confined(table.folder)
+    inside, resolved = _confined(table.folder)
+    if isinstance(cells, Strings) and table.folder is not None and _are_plain(cells, resolved):
+        return codes, Paths(table.folder, cells)
     numbers: dict[tuple[str | bytes, ...], int] = {}
     places, errors = [], {}
     for code, cell in enumerate(cells):
         image: tuple[str | bytes, ...] = ()
         try:
-            if isinstance(cell, str):  # of a hundred thousand cells
-                image = (inside(cell),) if cell.strip() else ()
-            else:
-                image = _sources(cell, several, inside)
+            image = _sources(cell, several, inside)
         except (InputError, ValueError, OSError) as error:
             errors[code] = str(error)
         places.append(numbers.setdefault(image, len(numbers)) if image else -1)
@@ -111,18 +111,28 @@ def _is_pixels(cell: Any) -> bool:  # noqa: ANN401
     return getattr(getattr(cell, "dtype", None), "kind", "") in {*"biuf"} and getattr(cell, "ndim", 0) > 1
 
 
-def _confined(folder: Path | None) -> Callable[[str], str]:
-    """Return a function that gives a path as one within the folder, or raises InputError.
+def _are_plain(paths: Strings, resolved: Callable[[str], Place]) -> bool:
+    """Return whether all paths are within the folder as they are spelt and go by no link."""
+    import pyarrow.compute as pc
+
+    if pc.any(pc.match_substring_regex(paths.array, r"(^|/)\.{0,2}$|\x00|^\s*$")).as_py():
+        return False
+    heads = pc.unique(pc.replace_substring_regex(paths.array, "[^/]*$", "")).to_pylist()
+    return all(resolved(head)[1:] == (head, set()) for head in heads)
+
+
+def _confined(folder: Path | None) -> tuple[Callable[[str], str], Callable[[str], Place]]:
+    """Return functions that give a path as one within the folder, or raise InputError, and resolve a folder.
 
     Links are followed, or a manifest from elsewhere could have any file of this machine read. Folders are
     resolved once each: a manifest may name very many images. Without a folder paths stay as they are.
     """
     if folder is None:
-        return lambda text: Path(text).as_posix()
+        return lambda text: Path(text).as_posix(), lambda head: ("", None, set())
     root = os.path.realpath(folder)
 
     @cache
-    def resolved(head: str) -> tuple[str, str | None, set[str]]:
+    def resolved(head: str) -> Place:
         """Return a folder resolved, the beginning of names in it (None: outside the root), and its links."""
         place = os.path.realpath(os.path.join(root, head))
         if os.path.commonpath([root, place]) != root:
@@ -149,7 +159,7 @@ def _confined(folder: Path | None) -> Callable[[str], str]:
             )
         return os.path.relpath(path if plain else target, root)
 
-    return inside
+    return inside, resolved
 
 
 def image_keys(sources: Sequence[ImageSource], folder: Path | None) -> Any:  # noqa: ANN401  (uint8 [n, 16])
