@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
+from pathlib import Path
 
 import numpy as np
 
@@ -230,9 +231,8 @@ def shared_sentence(shared: Sequence[tuple[str, int]]) -> str:
 
 def _image_name(manifest: Manifest, row: int) -> str:
     """Return how messages call the image of a text: by its path, or by the id of the text."""
-    source = manifest.image_source[manifest.image[row]]
-    named = not isinstance(source, bytes | tuple)
-    return str(source) if named else f"the image of {manifest.ids[row]!r}"
+    source = manifest.image_source[manifest.image[row]] if manifest.image[row] >= 0 else None
+    return str(source) if isinstance(source, Path) else f"the image of {manifest.ids[row]!r}"
 
 
 def _check_language(manifest: Manifest, tag: str, code: Ints, length: Ints) -> LanguageCheck:

@@ -88,13 +88,11 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
 
 def _grouped(index: ImageIndex, item: Ints) -> Ints:
     """Return the image of each text, -1 for none: one number for near-equal images that many items show."""
-    points = distinct_values(index.points)
-    image = np.append(np.searchsorted(points, index.points), -1)[index.code]
+    points, image = distinct_values(index.points), np.append(index.points, -1)[index.code]
+    image = np.where(image < 0, image, np.searchsorted(points, image))
     parts = [index.pool.vectors.take(points[start : start + 4096]) for start in range(0, len(points), 4096)]
-    unit = (part.stored(np.arange(len(part))) * part.inverse_norms[:, None] for part in parts)
-    groups = near_equal(np.concatenate([*map(sketched, unit)]), items_of_images(image, item), MANY)
-    grouped: Ints = np.append(groups, -1)[image]
-    return grouped
+    unit = [sketched(part.stored(np.arange(len(part))) * part.inverse_norms[:, None]) for part in parts]
+    return np.append(near_equal(np.concatenate(unit), items_of_images(image, item), MANY), -1)[image]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -142,14 +140,9 @@ class ImagePass:
         self._columns = distinct_values(self._code[np.concatenate([one.sources for one in pools])])
         self.similarity = images.between(self._rows, self._columns, progress)
 
-    @property
-    def has_vectors(self) -> bool:
-        """Whether some rows and columns can be ranked alone; a function has given all scores."""
-        return isinstance(self.similarity, Cosine)
-
     def among(self, rows: Ints, columns: Ints) -> Cosine | FunctionScores | None:
         """Return the similarity of some rows and columns alone; None where a function gave all scores."""
-        if not self.has_vectors:
+        if not isinstance(self.similarity, Cosine):
             return None
         return self._images.between(self._rows[rows], self._columns[columns])
 
