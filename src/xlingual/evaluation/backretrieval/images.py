@@ -42,10 +42,7 @@ class ComparedImages:
     def between(
         self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
     ) -> FunctionScores:
-        """Return the similarity of points: `rows` are the queries, `columns` the candidates.
-
-        The function is called here, once for each pair.
-        """
+        """Return the similarity of points: `rows` are the queries, `columns` the candidates."""
         kept: dict[int, Images] = {}  # the rows' batch stays, with its opened images, for all columns
 
         def scores(queries: Ints, candidates: Ints) -> np.ndarray:
