@@ -23,7 +23,6 @@ SPEED = (
     "start_up",
     "first_number",
     "store_speed",
-    "lexical_speed",
     "fit_speed",
     "pivot_speed",
     "repair_speed",

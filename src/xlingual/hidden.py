@@ -40,7 +40,7 @@ _PLAIN = frozenset(
         ),
         *("trained_on", "unknown", "weight", "words"),
         *("b", "field", "index", "k1", "method", "stemmer", "stopwords"),
-        *("body", "hubs", "latency", "order"),
+        *("body", "hubs", "latency", "order", "power"),
     }
 )
 _URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)

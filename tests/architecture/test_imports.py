@@ -58,7 +58,7 @@ def test_models_can_be_described_without_torch():
     models = ("views", "mlmme_config", "triplet_config", "card")
     names = ("folder", "vocabulary", "words", *models)
     code = "; ".join(f"import xlingual.models.{name}" for name in names)
-    encoders = "import xlingual.encoders.trained_mlmme, xlingual.encoders.trained_triplet"
+    encoders = "import xlingual.encoders.trained, xlingual.encoders.trained"
     assert modules_after(f"{code}; {encoders}") & {"torch", "safetensors"} == set()
     assert modules_after(code) & HEAVY == set()
 
@@ -81,7 +81,7 @@ HELP = (
     "plan --help",
     "embed --help",
     "store --help",
-    "store gc --help",
+    "store clean --help",
     "encoders --help",
     "data describe --help",
     "data mix-pool --help",

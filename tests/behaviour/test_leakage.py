@@ -58,7 +58,7 @@ def test_a_repair_keeps_items_with_one_image_in_one_part(tmp_path):
 
 
 def test_held_out_rows_of_a_training_share_no_family(tmp_path):
-    from xlingual.data.holdout import hold_out
+    from xlingual.data.samples import hold_out
 
     path, family = catalogue(tmp_path, 0)
     for seed in range(5):

@@ -74,7 +74,7 @@ SPECS: dict[str, tuple[str, list[str]]] = {
     "empty": ("", ["empty", "vectors:model.{lang}.npy"]),
     "images only": ("pixels", ["'pixels'", "does not encode texts", "random"]),
     "A on top of B": ("random::lsa", ["'random'", "cannot be applied"]),
-    "no fit": ("lsa", ["lsa", "fit=products.parquet#train"]),
+    "no fit": ("lsa", ["lsa", "fit=FILE#train"]),
     "fit file": ("lsa:?fit=no.parquet#train", ["fit=no.parquet#train", "no such file"]),
     "fit split": ("lsa:?fit=s#trian", ["fit=s#trian", "'trian'", "Did you mean 'train'?"]),
     "fitted on what is evaluated": ("lsa:?fit=s#train", ["'lsa'", "180 of the 360", "--split test"]),

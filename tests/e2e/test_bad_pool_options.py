@@ -112,7 +112,7 @@ SPECS: dict[str, tuple[str, list[str]]] = {
     ),
     "fitted on rows of a pool": ("lsa:?pairs=5&fit=pool#0:9", ["fit=pool#0:9", "POOL#SPLIT"]),
     "fitted on a split that is not there": ("lsa:?pairs=5&fit=pool#dev", ["pool#dev", "'dev'"]),
-    "fitted on nothing that is said": ("lsa", ["lsa:?fit=POOL#train", "--split test"]),
+    "fitted on nothing that is said": ("lsa", ["fit=FILE#train"]),
     "mistyped role": ("v/whole.{roles}.npy", ["{roles} is no placeholder. Did you mean {role}?"]),
     "star without role": (
         "v/pool.*.{lang}.npy",
@@ -154,7 +154,7 @@ def test_rows_that_are_evaluated_are_found_before_anything_is_fitted(
     def fail(*_: object) -> None:
         raise AssertionError("fitted")
 
-    monkeypatch.setattr("xlingual.encoders.lsa.fit_lsa", fail)
+    monkeypatch.setattr("xlingual.encoders.lsa._right_singular_vectors", fail)
     spec = "lsa:?pairs=5&fit=pool#train"
     refused(evaluate(text=spec), "'lsa' was fitted on 60 of the 240 texts")
     with pytest.raises(AssertionError, match="fitted"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -12,16 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
-from xlingual.cli import store as store_commands
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.encoders.pixels import PixelsEncoder
 from xlingual.encoders.random import RandomEncoder
-from xlingual.records import Encoded
-from xlingual.report.render.terminal import show_table
 from xlingual.store import Store
-from xlingual.store.maintenance import holdings
 
 
 @pytest.fixture
@@ -81,30 +75,9 @@ def test_no_store(xlingual: Any, keeping: dict[str, int]) -> None:
     assert (refused.code, refused.err.startswith("error: --store and --no-store exclude")) == (2, True)
 
 
-@pytest.mark.parametrize(
-    "verb",
-    [
-        ("evaluate", "bkr"),
-        ("evaluate", "xlr"),
-        ("evaluate", "corr"),
-        ("evaluate", "lareqa"),
-        ("validate", "bkr"),
-        ("embed",),
-    ],
-)
-def test_every_verb_that_encodes_has_the_options(xlingual: Any, verb: tuple[str, ...]) -> None:
-    shown = xlingual(*verb, "--help").out
-    assert "--store DIR" in shown and "--no-store" in shown
-
-
 def test_half_precision(xlingual: Any, keeping: dict[str, int]) -> None:
-    assert xlingual(*EMBED, "--store", "half", "--half").code == 0
+    assert xlingual(*EMBED, "--half").code == 0
     assert np.load("e/random.en.npy").dtype == np.float16
-    assert Store("half").half
-    assert xlingual(*EMBED, "--half").code == 0  # the user's own store stays as it is
-    assert not Store("own").half
-    refused = xlingual(*EMBED, "--store", "own", "--half")
-    assert (refused.code, "full precision" in refused.err) == (2, True)
 
 
 def test_a_pool(xlingual: Any, keeping: dict[str, int], tmp_path: Path) -> None:
@@ -162,14 +135,6 @@ def test_a_full_disk_names_the_file_and_the_remedy(xlingual: Any) -> None:
     assert done.err.count("\n") == 1 and not list(Path("e").iterdir())
 
 
-def test_a_full_disk_while_the_store_is_written_out(xlingual: Any, keeping: dict[str, int]) -> None:
-    assert xlingual(*EMBED).code == 0
-    with nearly_full(300):
-        done = xlingual("store", "export", "--out", "x")
-    assert done.code == 2 and "cannot be written" in done.err and "make room there" in done.err
-    assert not list(Path("x").glob("*.npy"))
-
-
 def test_embed_needs_an_encoder(xlingual: Any) -> None:
     refused = xlingual("embed", "s", "--out", "e")
     assert (refused.code, "nothing to embed with" in refused.err) == (2, True)
@@ -182,52 +147,33 @@ def test_a_fitted_encoder_is_reported(xlingual: Any) -> None:
 
 
 def test_looking_after_the_store(xlingual: Any, keeping: dict[str, int]) -> None:
-    empty = xlingual("store", "ls")
-    assert (empty.code, "is empty" in empty.out) == (0, True)
+    assert xlingual("store", "list").code == 0
     xlingual(*EMBED)
-    listed = xlingual("store", "ls").out
-    assert "pixels:v1" in listed and "random" in listed and f"{np.load('e/random.en.npy').shape[1]}" in listed
-    found = json.loads(xlingual("store", "ls", "--json").out)["encoders"]
-    assert {one["identity"] for one in found} >= {"pixels:v1"}
+    listed = json.loads(xlingual("store", "list", "--json").out)["encoders"]
+    assert sorted(row["dim"] for row in listed if row["identity"] != "pixels:v1") == [8]
     assert xlingual("store", "verify").code == 0
-    assert xlingual("store", "export", "--encoder", "pixels*", "--out", "x").code == 0
-    assert len(list(Path("x").glob("*.keys.npy"))) == 1
-
     path = next(Path("own").rglob("*.safetensors"))
     content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
+    content[-2] ^= 1
     path.write_bytes(bytes(content))
     done = xlingual("store", "verify")
-    assert (done.code, path.name in done.err, "damaged" in done.out) == (1, True, True)
+    assert (done.code, path.name in done.err) == (1, True)
     again = xlingual(*EMBED)
-    assert again.code == 0 and len(again.warnings) == 1 and "computed again" in again.warnings[0]
+    assert (again.code, len(again.warnings)) == (0, 1)
     assert xlingual("store", "verify", "--quiet").code == 0
-    assert "removed 1 file," in xlingual("store", "gc").out
-    assert "removed all vectors of pixels:v1" in xlingual("store", "gc", "--encoder", "pixels:v1").out
-    assert "pixels" not in xlingual("store", "ls").out
-    refused = xlingual("store", "ls", "--encoder", "nothing")
-    assert (refused.code, "has no vectors of 'nothing'" in refused.err) == (2, True)
+    assert xlingual("store", "clean", "--encoder", "pixels:v1").code == 0
+    assert "pixels" not in xlingual("store", "list").out
+    assert xlingual("store", "list", "--encoder", "nothing").code == 2
 
 
-def test_a_listing_of_80_columns_folds_identities_only(tmp_path: Path) -> None:
-    long = "st:" + "0123456789abcdef" * 5
-    vectors = Encoded(np.ones((1, 8), dtype=np.float32))
-    Store(tmp_path).collection(long).add([bytes(16)], vectors)
-    console = Console(file=io.StringIO(), width=80)
-    show_table(console, store_commands._listing(Store(tmp_path), holdings(Store(tmp_path))))
-    lines = console.file.getvalue().splitlines()
-    place = next(i for i, line in enumerate(lines) if "st:" in line)
-    assert re.search(r" +1 +8 +\d+ B +\d{4}-\d\d-\d\d \d\d:\d\d +–", lines[place])
-    folded = [lines[place].split()[0], *(line.strip() for line in lines[place + 1 :])]
-    assert "".join(folded) == long and max(map(len, lines)) <= 80
-
-
-@pytest.mark.parametrize("verb", [["ls"], ["verify"], ["gc"], ["export", "--out", "x"]])
-def test_a_store_that_is_not_there_is_no_empty_one(xlingual: Any, verb: list[str]) -> None:
-    refused = xlingual("store", *verb, "--store", "onw")
-    assert (refused.code, "--store onw: there is no such folder" in refused.err) == (2, True)
+@pytest.mark.parametrize("verb", ["list", "verify", "clean"])
+def test_a_store_that_is_not_there_or_of_another_layout_is_refused(xlingual: Any, verb: str) -> None:
+    assert xlingual("store", verb, "--store", "onw").code == 2
     assert not Path("onw").exists()
-    assert not Path("x").exists()
+    Path("old/0").mkdir(parents=True)
+    Path("old/0/identity.json").write_text('{"identity": "a", "dtype": "float32"}')
+    refused = xlingual("store", verb, "--store", "old")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 
 def test_a_retrieval_folder_says_its_language_and_what_equal_ids_are(xlingual: Any, tmp_path: Path) -> None:

@@ -63,24 +63,21 @@ def test_recall_is_that_of_bm25s(data):
 
 def test_stop_words_and_stems_are_theirs():
     stemmer = pytest.importorskip("Stemmer")
-    from xlingual.encoders.bm25_terms import TermReader
-
-    reader = TermReader(stopwords="bm25s", stemmer="snowball")
+    spec = "bm25:?stopwords=bm25s&stemmer=snowball"
+    (encoder,) = text_encoders([spec], languages=["en", "de", "fr", "th"]).values()
     for tag, name, text in (
         ("en", "english", "the legs of the chairs and running tables"),
         ("de", "german", "die Beine der Stühle und der laufenden Tische"),
         ("fr", "french", "les pieds de la chaise et des tables roulantes"),
     ):
-        expected = bm25s.tokenize(
-            text,
-            token_pattern=r"\w+",
-            stopwords=name,
-            stemmer=stemmer.Stemmer(name),
-            return_ids=False,
-            show_progress=False,
-        )
-        assert reader.terms(text, tag) == expected[0]
-    assert f"bm25s-{bm25s.__version__}" in reader.identity
-    assert reader.notes() == []
-    reader.terms("เก้าอี้", "th")
-    assert len(reader.notes()) == 2
+        options = {"stopwords": name, "stemmer": stemmer.Stemmer(name), "return_ids": False}
+        words = bm25s.tokenize(text, token_pattern=r"\w+", show_progress=False, **options)[0]
+        batch = Texts([text, " ".join(words)], [tag, tag], ["0", "1"], role="candidate")
+        plain = text_encoders(["bm25:"], languages=[tag])["bm25"]
+        both = [
+            made.over(batch).encode(batch.take(np.array([row]))) for row, made in ((0, encoder), (1, plain))
+        ]
+        assert both[0].sizes == len(set(words)) == both[1].sizes
+        assert not encoder.notes()
+    encoder.encode(Texts(["เก้าอี้"], ["th"], ["0"]))
+    assert len(encoder.notes()) == 2 and bm25s.__version__ in encoder.identity

@@ -108,13 +108,11 @@ def retrieval_folder(folder):
 
 
 def corpus(folder):
-    """Write Crossmodal-3600 as it is downloaded, without its images."""
-    folder.mkdir()
-    lines = [
-        {"image/key": f"k{i}", "en": {"caption": [f"a {i}"]}, "de": {"caption": [f"ein {i}"]}}
-        for i in range(4)
-    ]
-    (folder / "captions.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    """Write Multi30k as it is downloaded, without its images."""
+    (folder / "task1" / "raw").mkdir(parents=True)
+    for tag, word in (("en", "a"), ("de", "ein")):
+        lines = "".join(f"{word} {i}\n" for i in range(4))
+        (folder / "task1" / "raw" / f"val.{tag}").write_text(lines, encoding="utf-8")
 
 
 def run_shell(block, service, monkeypatch):

@@ -108,14 +108,16 @@ def pool() -> None:
     _run("data squad-to-pool xquad_r --train 0.5 --out pool --quiet")
 
 
-def crossmodal() -> None:
-    """`crossmodal/`: forty images with captions in English and German, in the format of Crossmodal-3600."""
-    Path("crossmodal/images").mkdir(parents=True)
-    with Path("crossmodal/captions.jsonl").open("w", encoding="utf-8") as file:
-        for item in scene_rows(40, ["en", "de"], seed=0):
-            Path(f"crossmodal/images/{item.id}.jpg").write_bytes(item.image)
-            captions = {lang: {"caption": [text]} for lang, text in item.texts.items()}
-            file.write(json.dumps({"image/key": item.id} | captions) + "\n")
+def multi30k() -> None:
+    """`multi30k/`: forty images with captions in English and German, in the format of Multi30k."""
+    rows = scene_rows(40, ["en", "de"], seed=0)
+    for folder in ("images", "task1/raw", "task1/image_splits"):
+        Path("multi30k", folder).mkdir(parents=True)
+    for item in rows:
+        Path(f"multi30k/images/{item.id}.jpg").write_bytes(item.image)
+    files = {f"raw/val.{lang}": [item.texts[lang] for item in rows] for lang in ("en", "de")}
+    for name, lines in (files | {"image_splits/val.txt": [f"{item.id}.jpg" for item in rows]}).items():
+        Path(f"multi30k/task1/{name}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def shop() -> None:

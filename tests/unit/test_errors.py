@@ -37,9 +37,9 @@ def test_a_warning_points_to_the_line_of_the_caller(tmp_path):
     rows = [{"id": str(i), "text_en": f"a {i}", "text_de": f"b {i}"} for i in range(12)]
     manifest = Manifest.of(rows)
     path = tmp_path / "m.jsonl"
-    path.write_text('{"id": "1", "lang": "en", "text": "a"}\n{"id": "2", "lang": "en-US", "text": "b"}')
+    path.write_text('{"id": "1", "lang": "en", "text": "a"}\n{"id": "2", "lang": "de", "text": ""}')
     line = _getframe().f_lineno
-    with pytest.warns(DataWarning, match="counts as two") as of_reading:
+    with pytest.warns(DataWarning, match="empty") as of_reading:
         Manifest.read(path)
     with pytest.warns(DataWarning, match="seeds give the same sample") as of_evaluation:
         crosslingual_retrieval(manifest, "chargram", measures="R@3", seeds=2, store=None)

@@ -16,7 +16,6 @@ from xlingual.requests import leaves
 from xlingual.requests.evaluating import BackretrievalRequest
 
 ENCODERS = ("--text-encoder", "chargram", "--image-encoder", "pixels")
-BOTH = "--text-column body --lang-column lng?"
 SRC = Path(xlingual.__file__).parent
 
 
@@ -29,9 +28,8 @@ def said(capsys, *arguments):
     ("content", "in_python", "on_the_command_line"),
     [
         ("id;text\n", "say separator=';', or", "say --separator ';', or"),
-        ("id,n_en,n_de\n1,a,b\n", "text_column='n_{lang}'?", "--text-column 'n_{lang}'?"),
-        ("id,lng,body\n1,en,a\n", "text_column='body', lang_column='lng'?", BOTH),
-        ("id,text\n1,a\n", "name it with lang_column=…", "name it with --lang-column"),
+        ("id,n_en,n_de\n1,a,b\n", "(text_column='name_{lang}')", "(--text-column 'name_{lang}')"),
+        ("id,text\n1,a\n", "lang_column=…", "--lang-column"),
         ("id,lang,text\n1,en,a\n1,en,b\n", "(id_column=… names", "(--id-column names"),
     ],
 )

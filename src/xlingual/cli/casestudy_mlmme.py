@@ -139,15 +139,15 @@ def _names_lists(request: MlmmeStudyRequest) -> bool:
 
 
 def _parts(request: MlmmeStudyRequest) -> StudyParts:
-    from xlingual.data.holdout import hold_out
     from xlingual.data.manifest import Manifest
+    from xlingual.data.samples import hold_out
     from xlingual.workflows.mlmme_study_data import StudyParts
 
     data, reading = request.data, columns(request.data)
     assert data.manifest is not None
     seeing = any(beta > 0 for beta in request.model.beta)
     wanted = seeing if request.tables is None else "ranking" in request.tables
-    test = _part(request.test, request, "--test") if wanted else None
+    test = _part(request.test, request) if wanted else None
     split = data.split
     if split is None and data.rows is None and wanted and request.test == "test":
         split = "train"  # the other split of the same file
@@ -155,7 +155,7 @@ def _parts(request: MlmmeStudyRequest) -> StudyParts:
     try:
         share = float(request.validated.validation)
     except ValueError:
-        validation = _part(str(request.validated.validation), request, "--validation")
+        validation = _part(str(request.validated.validation), request)
     else:
         if not 0 < share < 1:
             raise InputError(f"--validation {share:g}: a share is between 0 and 1, such as 0.1")
@@ -171,25 +171,16 @@ def _parts(request: MlmmeStudyRequest) -> StudyParts:
     )
 
 
-def _part(reference: str, request: MlmmeStudyRequest, option: str) -> Manifest:
+def _part(reference: str, request: MlmmeStudyRequest) -> Manifest:
     """Return the rows that a split of MANIFEST, or another manifest, names."""
-    from xlingual.data.manifest import Manifest, NoSplitsError, read_reference
+    from xlingual.data.manifest import Manifest, read_reference
 
     reading = columns(request.data)
     if "#" in reference or Path(reference).exists():
         return read_reference(reference, **reading)
     manifest = request.data.manifest
     assert manifest is not None
-    try:
-        return Manifest.read(manifest, **reading, split=reference)
-    except NoSplitsError as error:
-        rows, end = error.n_rows, error.n_rows * 4 // 5
-        first = f"--rows 0:{end} " if request.data.rows is None else ""
-        raise InputError(
-            f"{manifest} has no column 'split', so {option} {reference} is not there: say which rows are "
-            f"trained on and which these are, for example {first}{option} '{manifest}#{end}:{rows}' "
-            f"(it has rows 0 to {rows - 1})"
-        ) from error
+    return Manifest.read(manifest, **reading, split=reference)
 
 
 def _lists(request: MlmmeStudyRequest, languages: tuple[str, ...]) -> Lists | None:

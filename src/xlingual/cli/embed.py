@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
@@ -25,14 +24,11 @@ def embed(request: EmbedRequest) -> None:
 
     Vectors in the store are not computed again. An interrupted run continues where it stopped.
     """
-    from xlingual.store import Store
     from xlingual.workflows.embed import embed
 
     check_folder(request.out)
     pool = _encoder_pool(request)
-    store: Any = store_of(request.keeping)
-    if request.half and isinstance(store, Path):
-        store = Store(store, half=True)
+    store = store_of(request.keeping)
     with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         progress("reading the data", 0, 1)
         found = embed(

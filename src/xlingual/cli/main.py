@@ -26,7 +26,7 @@ _VERBS = {
     "demo": "Make built-in data, evaluate encoders of rising quality, write a report.",
     "data": "Check a manifest, read public corpora, make pools and built-in data.",
     "embed": "Compute vectors of texts and images once, and write them to files.",
-    "store": "List, verify, clean up and export the stored vectors.",
+    "store": "List, verify and clean up the stored vectors.",
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
     "train": "Train embeddings on your own texts and images, and export them.",
     "repair": "Fit a map that brings the languages of an encoder together, and test it on other data.",

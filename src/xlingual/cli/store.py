@@ -1,4 +1,4 @@
-"""`xlingual store`: list, verify, clean up and export the stored vectors."""
+"""`xlingual store`: list, verify and clean up the stored vectors."""
 
 from __future__ import annotations
 
@@ -9,35 +9,34 @@ from typing import TYPE_CHECKING
 import click
 
 from xlingual.cli import screen
-from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page, Prose
 from xlingual.report.numbers import MISSING, counted
 from xlingual.report.table import Cell, Table
-from xlingual.requests.keeping import GcRequest, LsRequest, StoreExportRequest, VerifyRequest
+from xlingual.requests.keeping import CleanRequest, ListRequest, VerifyRequest
 
 if TYPE_CHECKING:
     from xlingual.store import Store
-    from xlingual.store.maintenance import Holding
+    from xlingual.store.store import Holding
 
 
 @click.group()
 def store() -> None:
-    """List, verify, clean up and export the stored vectors."""
+    """List, verify and clean up the stored vectors."""
 
 
-@command(LsRequest, store)
-def ls(request: LsRequest) -> None:
+@command(ListRequest, store)
+def list_(request: ListRequest) -> None:
     """List the encoders whose vectors are kept, the last used first."""
-    from xlingual.store.maintenance import holdings
+    from xlingual.store import holdings
 
-    kept = _opened(request.root)
-    found = holdings(kept, request.encoder)
-    rows = [{**vars(one), "folder": str(one.folder)} for one in found]
-    block = _listing(kept, found) if found else Prose(f"The store {kept.root} is empty.", where="both")
-    page = Page.of("store", str(kept.root), [block])
-    screen.show_page(page, {"store": str(kept.root), "encoders": rows}, request)
+    opened = _opened(request.root)
+    listed = sorted(holdings(opened, request.encoder), key=lambda holding: -holding.used)
+    rows = [{**vars(holding), "folder": str(holding.folder)} for holding in listed]
+    block = _listing(opened, listed) if listed else Prose(f"The store {opened.root} is empty.", where="both")
+    page = Page.of("store", str(opened.root), [block])
+    screen.show_page(page, {"store": str(opened.root), "encoders": rows}, request)
 
 
 @command(VerifyRequest, store)
@@ -46,52 +45,39 @@ def verify(request: VerifyRequest) -> int:
 
     Damaged vectors are computed again when they are next needed.
     """
-    from xlingual.store.maintenance import verify
+    from xlingual.store import holdings
 
     damaged = vectors = 0
-    for found in verify(_opened(request.root), request.encoder):
-        for sentence in found.damaged:
+    for holding in holdings(_opened(request.root), request.encoder, verified=True):
+        for sentence in holding.damaged:
             screen.say(f"damaged: {sentence}", err=True)
-        damaged += len(found.damaged)
-        vectors += found.vectors
+        damaged += len(holding.damaged)
+        vectors += holding.vectors
         if not request.quiet:
-            files = f"{counted(found.shards, 'file')} {'is' if found.vectors == 1 else 'are'} whole"
-            screen.say(f"{found.identity}: {counted(found.vectors, 'vector')} in {files}")
+            files = f"{counted(holding.shards, 'file')} {'is' if holding.vectors == 1 else 'are'} whole"
+            screen.say(f"{holding.identity}: {counted(holding.vectors, 'vector')} in {files}")
     if not request.quiet:
-        wrong = "file or line is" if damaged == 1 else "files or lines are"
-        found_wrong = f", {damaged:,} {wrong} damaged: xlingual store gc removes them" if damaged else ""
-        screen.say(f"{counted(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
+        files = f"{damaged:,} {'file is' if damaged == 1 else 'files are'} damaged"
+        remedy = f", {files}: xlingual store clean removes them" if damaged else ""
+        screen.say(f"{counted(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{remedy}")
     return 1 if damaged else 0
 
 
-@command(GcRequest, store)
-def gc(request: GcRequest) -> None:
+@command(CleanRequest, store)
+def clean(request: CleanRequest) -> None:
     """Remove damaged files, and files that killed programs left behind over an hour ago.
 
     Every checksum is verified first. Damaged vectors are computed again when they are next needed. With
     --older-than or --encoder, all vectors of these encoders are removed. With both, an encoder must fit both.
     """
-    from xlingual.store.maintenance import collect_garbage
+    from xlingual.store import clean
 
-    freed = collect_garbage(_opened(request.root), older_than=request.older_than, encoder=request.encoder)
+    freed = clean(_opened(request.root), older_than=request.older_than, encoder=request.encoder)
     for identity in freed.encoders:
         screen.say(f"removed all vectors of {identity}")
     for sentence in freed.damaged:
         screen.say(f"damaged: {sentence}", err=True)
     screen.say(f"removed {counted(freed.files, 'file')}, {screen.in_bytes(freed.size)}")
-
-
-@command(StoreExportRequest, store)
-def export(request: StoreExportRequest) -> None:
-    """Write the vectors of each encoder to a .npy file, and their keys to a file beside it.
-
-    To get the vectors of a manifest in the order of its rows, use xlingual embed.
-    """
-    from xlingual.store.maintenance import export
-
-    check_folder(request.out)
-    for identity, path, count in export(_opened(request.root), request.out, request.encoder):
-        screen.say(f"{identity}: {counted(count, 'vector')} in {path}")
 
 
 def _opened(root: Path | None) -> Store:
@@ -104,19 +90,18 @@ def _opened(root: Path | None) -> Store:
     return Store(root)
 
 
-def _listing(kept: Store, found: list[Holding]) -> Table:
+def _listing(opened: Store, listed: list[Holding]) -> Table:
     rows = [
         (
-            one.identity,
-            Cell.count(one.vectors),
-            str(one.dim or MISSING),
-            Cell(screen.in_bytes(one.size), value=one.size),
-            datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M"),
-            str(one.damaged or MISSING),
+            holding.identity,
+            Cell.count(holding.vectors),
+            str(holding.dim or MISSING),
+            Cell(screen.in_bytes(holding.size), value=holding.size),
+            datetime.fromtimestamp(holding.used).strftime("%Y-%m-%d %H:%M"),
+            str(len(holding.damaged) or MISSING),
         )
-        for one in found
+        for holding in listed
     ]
-    size = screen.in_bytes(sum(one.size for one in found))
-    title = f"{kept.root}{' (half precision)' if kept.half else ''}: {size}"
+    title = f"{opened.root}: {screen.in_bytes(sum(holding.size for holding in listed))}"
     heads = ("encoder", "vectors", "d", "size", "last used", "damaged")
     return Table.of_texts(title, heads, rows, data=True, where="both")

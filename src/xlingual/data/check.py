@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import html
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
+from pathlib import Path
 
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.arrow import to_numpy
-from xlingual.columns import StringColumn
-from xlingual.data.image_check import ImageCheck, Progress, check_images, shared_sentence
+from xlingual.columns import shown_paths, view
+from xlingual.data.images import groups_of_looks, items_of_images, looked_at
 from xlingual.data.languages import in_other_script, regional_variants
-from xlingual.data.manifest import Manifest, doubled_languages
+from xlingual.data.manifest import Manifest
 from xlingual.data.tables import Problem, Severity, shown
-from xlingual.errors import listed
-from xlingual.images import NO_URL, url_in
+from xlingual.errors import InputError, listed, parameter
+from xlingual.images import NO_URL, missing_files, url_in
 from xlingual.languages import scripts_of
 
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")  # in the order of the list
-DEPTH = 10  # of Backretrieval's usual measure, R@10
+MANY = 10  # items that may show one image without a warning
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")  # in the order of the list
+_DEPTH = 10  # of Backretrieval's usual measure, R@10
 _IMAGE = r"\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm)"
 _SEVERAL = re.compile(rf"{_IMAGE}\s*[|;,\n]\s*\S.*{_IMAGE}\s*", re.IGNORECASE)
-_ENTITY = r"&(?:[A-Za-z]{2,8}[0-9]{0,2}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});"
-_TAG = (
-    r"(?i)</?(?:a|b|br|div|em|font|h[1-6]|i|img|li|ol|p|span|strong|sub|sup|table|td|tr|u|ul)(?:\s[^<>]*)?/?>"
+_HTML = (
+    r"&(?:amp|lt|gt|quot|apos|nbsp|[a-zA-Z]{3,6}(?:uml|grave|acute|circ|tilde|cedil)|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});"
+    r"|(?i:</?(?:a|b|br|div|em|font|h[1-6]|i|img|li|ol|p|span|strong|sub|sup|table|td|tr|u|ul)(?:\s[^<>]*)?/?>)"
 )
+
+Progress = Callable[[int, int], None]  # images done, images in all
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class CheckFinding:
     severity: Severity
     kind: str  # a short name that does not change, for programs
     count: int  # how often it occurs: rows, texts, images, languages … as the sentence says
-    sentence: str  # one line: what was found, and what to do
+    sentence: str  # one line: what there is, and what to do
     examples: tuple[str, ...] = ()  # at most three, each on one line
 
 
@@ -69,6 +73,22 @@ class PairCheck:
 
 
 @dataclass(frozen=True)
+class ImageCheck:
+    """The images; `missing` and `unreadable` hold (id of a row that shows it, the problem)."""
+
+    n_rows_with: int  # text rows that have an image
+    n_rows_without: int
+    without: list[str]  # ids of those
+    n_distinct: int  # different bytes among those that could be read, different paths among the others
+    missing: list[tuple[str, str]]
+    unreadable: list[tuple[str, str]]
+    same_bytes: list[tuple[str, str]]  # paths that hold the same bytes as an earlier path
+    shared: list[
+        tuple[str, int]
+    ]  # (image, items) of images and groups of near-equal ones that many items show
+
+
+@dataclass(frozen=True)
 class Check:
     """The result of `check`, as plain data."""
 
@@ -88,28 +108,26 @@ class Check:
     doubled_ids: list[str]  # ids that stand in several languages, each time for another item
     findings: list[CheckFinding]  # errors first
 
-    @property
-    def warnings(self) -> list[str]:
-        """The sentences of all findings but notes."""
-        return [finding.sentence for finding in self.findings if finding.severity != "note"]
-
 
 def check(manifest: Manifest, progress: Progress | None = None, *, problems: Sequence[Problem] = ()) -> Check:
     """Count and examine everything in a manifest; every image is opened.
 
     `problems` are those that were gathered while it was read (`Manifest.read_gathering`).
     """
+    import pyarrow.compute as pc
+
     has = np.zeros((manifest.n_items, len(manifest.languages)), dtype=np.int64)
     has[manifest.item, manifest.language] = 1
     together = has.T @ has  # [languages, languages]: items that have both
     tags = list(enumerate(manifest.languages))
-    code, length, empty = manifest.text.numbered()[0], _lengths(manifest.text), manifest.text.blank()
+    code, words = manifest.text.numbered()
+    length = to_numpy(pc.utf8_length(words.array)).astype(np.int64)[code]
     texts = [distinct_values(code[(length > 0) & (manifest.language == i)]) for i, _ in tags]
     shared = {
         (a, b): len(np.intersect1d(texts[i], texts[j], assume_unique=True))
-        for j, b in tags
-        for i, a in tags[:j]
+        for (i, a), (j, b) in combinations(tags, 2)
     }
+    html = to_numpy(pc.match_substring_regex(words.array, _HTML))[code]
     whole = Check(
         source=manifest.source,
         digest=manifest.digest,
@@ -118,12 +136,12 @@ def check(manifest: Manifest, progress: Progress | None = None, *, problems: Seq
         n_items=manifest.n_items,
         n_items_without_text=int((has.sum(axis=1) == 0).sum()),
         n_items_multilingual=int((has.sum(axis=1) > 1).sum()),
-        languages=[_check_language(manifest, tag, code, length, empty) for tag in manifest.languages],
+        languages=[_check_language(manifest, tag, code, length) for tag in manifest.languages],
         pairs={(a, b): int(together[i, j]) for (i, a), (j, b) in combinations(tags, 2)},
         directions=_directions(manifest, together),
         shared_texts={pair: count for pair, count in shared.items() if count},
         pictures=check_images(manifest, progress) if manifest.has_images else None,
-        html=manifest.ids.pick(_texts_with_html(manifest.text)),
+        html=manifest.ids.pick(np.flatnonzero(html)),
         doubled_ids=_doubled_ids(manifest),
         findings=[],
     )
@@ -136,11 +154,12 @@ def findings_of(problems: Sequence[Problem]) -> list[CheckFinding]:
     for problem in problems:
         grouped.setdefault((problem.severity, problem.kind), []).append(problem)
     findings = []
-    for (severity, kind), same in grouped.items():
-        count, examples = sum(one.times for one in same), [text for one in same for text in one.examples]
+    for (severity, kind), alike in grouped.items():
+        count = sum(max(1, len(problem.rows)) for problem in alike)
+        examples = [example for problem in alike for example in problem.examples]
         if not examples and count > 1:
-            examples = [f"row {row + 1}" for one in same for row in one.rows]
-        findings.append(CheckFinding(severity, kind, count, same[0].sentence, shortened(examples)))
+            examples = [f"row {row + 1}" for problem in alike for row in problem.rows]
+        findings.append(CheckFinding(severity, kind, count, alike[0].sentence, shortened(examples)))
     return findings
 
 
@@ -152,39 +171,91 @@ def shortened(examples: Iterable[object], most: int = 80) -> tuple[str, ...]:
 
 def ordered(findings: Iterable[CheckFinding]) -> list[CheckFinding]:
     """Return the findings, errors first, each severity in the order in which they came."""
-    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+    return sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
 
 
-def _lengths(texts: StringColumn) -> Ints:
-    """Return how many characters each text has, int64 [n]."""
-    import pyarrow.compute as pc
+def check_images(manifest: Manifest, progress: Progress | None = None) -> ImageCheck:
+    """Open every image; `progress` is called with (images done, images in all)."""
+    rows = np.flatnonzero(manifest.image >= 0)
+    row_of = rows[np.unique(manifest.image[rows], return_index=True)[1]]  # the first that shows each image
+    sources, ids = manifest.image_source, manifest.ids.view(row_of)
+    absent = missing_files(sources, os.path.exists)
+    there = np.setdiff1d(np.arange(len(sources)), absent, assume_unique=True)
+    first: dict[bytes, int] = {}
+    looks, unreadable, same_bytes = {}, [], []
+    opened = zip(there.tolist(), looked_at(view(sources, there), ids.view(there)), strict=True)
+    for done, (number, look) in enumerate(opened, len(absent) + 1):
+        if isinstance(look, InputError):
+            unreadable.append((ids[number], str(look)))
+        else:
+            earlier, looks[number] = first.setdefault(look[0], number), look[1]
+            if earlier != number:
+                same_bytes.append(tuple(_image_name(manifest, row_of[n]) for n in (number, earlier)))
+        if progress is not None:
+            progress(done, len(sources))
+    groups = groups_of_looks(looks, items_of_images(manifest.image, manifest.item), MANY)
+    return ImageCheck(
+        n_rows_with=len(rows),
+        n_rows_without=len(manifest) - len(rows),
+        without=manifest.ids.pick(np.flatnonzero(manifest.image < 0)),
+        n_distinct=len(sources) - len(same_bytes),
+        missing=list(zip(ids.view(absent), shown_paths(view(sources, absent)), strict=True)),
+        unreadable=unreadable,
+        same_bytes=same_bytes,  # type: ignore[arg-type]
+        shared=shared_images(manifest, np.append(groups, -1)[manifest.image]),
+    )
 
-    counts = [to_numpy(pc.utf8_length(block)) for block in texts.blocks()]
-    return np.concatenate([np.empty(0, dtype=np.int64), *counts]).astype(np.int64)
+
+def shared_images(manifest: Manifest, image: Ints) -> list[tuple[str, int]]:
+    """Return (name, items) of the images that more than `MANY` items show, those of most items first.
+
+    `image` [n] is the image of each text, -1 for none: equal numbers for equal or near-equal content.
+    """
+    n_items = items_of_images(image, manifest.item)
+    images = np.flatnonzero(n_items > MANY)
+    images = images[np.argsort(-n_items[images], kind="stable")]
+    return [
+        (_image_name(manifest, np.flatnonzero(image == number)[0]), int(n_items[number]))
+        for number in images.tolist()
+    ]
 
 
-def _check_language(
-    manifest: Manifest, tag: str, code: Ints, length: Ints, empty: np.ndarray
-) -> LanguageCheck:
+def shared_sentence(shared: Sequence[tuple[str, int]]) -> str:
+    """Return one sentence on images such as no-image.png, which say nothing of an item."""
+    return (
+        f"{_n(shared, 'image')}, or {'group' if len(shared) == 1 else 'groups'} of near-equal images, shown "
+        f"by more than {MANY} items ({shared[0][0]}: {shared[0][1]:,} items), which cannot tell them apart: "
+        f"{parameter('drop_shared_images', str(MANY))} leaves their rows out"
+    )
+
+
+def _image_name(manifest: Manifest, row: int) -> str:
+    """Return how messages call the image of a text: by its path, or by the id of the text."""
+    source = manifest.image_source[manifest.image[row]] if manifest.image[row] >= 0 else None
+    return str(source) if isinstance(source, Path) else f"the image of {manifest.ids[row]!r}"
+
+
+def _check_language(manifest: Manifest, tag: str, code: Ints, length: Ints) -> LanguageCheck:
     """Return the check of a language; equal texts have equal `code`s."""
     rows = manifest.rows_of(tag)
-    is_empty, lengths, is_first = empty[rows], length[rows], np.zeros(len(rows), dtype=bool)
+    empty, is_first = manifest.text.view(rows).blank(), np.zeros(len(rows), dtype=bool)
     is_first[np.unique(code[rows], return_index=True)[1]] = True
-    scripts, looked = scripts_of(tag), rows[is_first & ~is_empty]
+    scripts, different = scripts_of(tag), rows[is_first & ~empty]
     other_script = [
         manifest.ids[row]
-        for row, text in zip(looked.tolist(), manifest.text.view(looked), strict=True)
+        for row, text in zip(different.tolist(), manifest.text.view(different), strict=True)
         if scripts and not ("LATIN" in scripts and text.isascii()) and in_other_script(text, scripts)
     ]
+    longest = np.argsort(-length[rows], kind="stable")[:3]
     return LanguageCheck(
         language=tag,
         n_texts=len(rows),
         n_items=len(distinct_values(manifest.item[rows])),
-        empty=manifest.ids.pick(rows[is_empty]),
-        repeated=manifest.ids.pick(rows[~is_first & ~is_empty]),
+        empty=manifest.ids.pick(rows[empty]),
+        repeated=manifest.ids.pick(rows[~is_first & ~empty]),
         other_script=other_script,
-        longest=[(manifest.ids[rows[i]], int(lengths[i])) for i in np.argsort(-lengths, kind="stable")[:3]],
-        median_length=float(np.median(lengths)),
+        longest=[(manifest.ids[row], int(length[row])) for row in rows[longest].tolist()],
+        median_length=float(np.median(length[rows])),
     )
 
 
@@ -192,48 +263,24 @@ def _directions(manifest: Manifest, together: Ints) -> list[PairCheck]:
     """Return each source-target pair as Backretrieval divides it, the fewest source images first.
 
     `together` [languages, languages] counts the items that have both. Without `--sample-size` these are
-    halved, with one more for the sources where their number is odd; others serve on their own side.
+    halved, with one more for the sources where their number is odd; others serve on their own side. Where
+    the manifest names no images, vectors of them may be there: one for each item is assumed.
     """
-    items = np.diag(together).tolist()
-    images = [_images(manifest, tag) for tag in manifest.languages]
-    pairs = []
+    items, images = np.diag(together).tolist(), []
+    for rows in map(manifest.rows_of, manifest.languages):
+        picture = manifest.image[rows] if manifest.has_images else manifest.item[rows]
+        pairs = np.unique(np.stack([manifest.item[rows], picture])[:, picture >= 0], axis=1)
+        per_item = np.unique(pairs[0], return_counts=True)[1].max(initial=0)
+        images.append((len(distinct_values(pairs[1])), int(per_item)))
+    directions = []
     for (i, source), (j, target) in permutations(enumerate(manifest.languages), 2):
         both = int(together[i, j])
         only_target = both == items[j] == 1 < items[i]  # the only item that can be a target
         half = 0 if only_target else (both + 1) // 2
-        n_sources, (distinct, per_item) = items[i] - both + half, images[i]
-        n_pictures = min(distinct, n_sources * per_item)
-        pairs.append(PairCheck(source, target, both, n_sources, items[j] - half, n_pictures))
-    return sorted(pairs, key=lambda pair: (pair.n_pictures, pair.n_sources))
-
-
-def _images(manifest: Manifest, tag: str) -> tuple[int, int]:
-    """Return how many distinct images a language has, and how many at most an item of it has.
-
-    Where the manifest names no images, vectors of them may be given: one for each item is assumed.
-    """
-    rows = manifest.rows_of(tag)
-    if not manifest.has_images:
-        return len(distinct_values(manifest.item[rows])), 1
-    rows = rows[manifest.image[rows] >= 0]
-    if not len(rows):
-        return 0, 0
-    pairs = np.unique(np.stack([manifest.item[rows], manifest.image[rows]]), axis=1)  # [2, shown]
-    return len(distinct_values(pairs[1])), int(np.unique(pairs[0], return_counts=True)[1].max())
-
-
-def _texts_with_html(texts: StringColumn) -> Ints:
-    """Return the numbers of the texts with entities (`&amp;`) or tags (`<br>`) of HTML."""
-    import pyarrow.compute as pc
-
-    rows, start = [np.empty(0, dtype=np.int64)], 0
-    for block in texts.blocks():
-        entity, tag = (to_numpy(pc.match_substring_regex(block, pattern)) for pattern in (_ENTITY, _TAG))
-        for row in np.flatnonzero(entity).tolist():  # "black&white;" is none
-            entity[row] = any(html.unescape(each) != each for each in re.findall(_ENTITY, block[row].as_py()))
-        rows.append(start + np.flatnonzero(entity | tag))
-        start += len(block)
-    return np.concatenate(rows)
+        n_sources = items[i] - both + half
+        n_pictures = min(images[i][0], n_sources * images[i][1])
+        directions.append(PairCheck(source, target, both, n_sources, items[j] - half, n_pictures))
+    return sorted(directions, key=lambda pair: (pair.n_pictures, pair.n_sources))
 
 
 def _doubled_ids(manifest: Manifest) -> list[str]:
@@ -244,177 +291,107 @@ def _doubled_ids(manifest: Manifest) -> list[str]:
     if manifest.wide:
         return []
     code, words = manifest.ids.numbered()
-    of_id = np.unique(np.stack([code, manifest.item]), axis=1)[0]  # one for each item of an id
-    languages = np.unique(np.stack([code, manifest.language]), axis=1)[0]
-    items, tags = np.bincount(of_id, minlength=len(words)), np.bincount(languages, minlength=len(words))
+    items, tags = (
+        np.bincount(np.unique(np.stack([code, column]), axis=1)[0], minlength=len(words))
+        for column in (manifest.item, manifest.language)
+    )
     several = np.flatnonzero(tags > 1)
     return [] if (items[several] < tags[several]).any() else words.pick(several)
 
 
+def _n(things: int | Sequence[object], what: str) -> str:
+    """Return a count and its word: "1 text", "1,200 texts"."""
+    count = things if isinstance(things, int) else len(things)
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _findings(check: Check, manifest: Manifest) -> Iterator[CheckFinding]:
-    """Yield a finding for each kind of thing that deserves a look, the gravest first."""
-
-    def warning(kind: str, things: int | Sequence[object], sentence: str) -> CheckFinding:
-        """Return a warning; {count|one thing|many things} in the sentence is the count with its words."""
-        count = things if isinstance(things, int) else len(things)
-        words = re.compile(r"\{count\|(.*?)\|(.*?)\}")
-        counted = words.sub(lambda m: f"{count:,} {m[1] if count == 1 else m[2]}", sentence)
-        return CheckFinding("warning", kind, count, counted)
-
-    if check.pictures is not None:
-        yield from _on_images(check.pictures, warning)
-    tags = [language.language for language in check.languages]
-    if long := [tag for tag in tags if len(tag.partition("-")[0]) > 3]:
-        yield warning(
-            "language names",
-            long,
-            f"{{count|language is no usual tag|languages are no usual tags}} ({shown(long)}): "
-            "write BCP 47 tags such as 'en' or 'zh-Hant', whose first part has 2 or 3 letters; the tag "
-            "determines the script of the language and whether it has spaces between words",
-        )
-    if len(tags) == 1:
-        yield warning(
-            "one language",
-            1,
-            f"the only language is {tags[0]!r}: at least two are needed to compare texts across them; "
-            "add texts in another",
-        )
-    if doubled := doubled_languages(manifest):
-        yield warning("language twice", 1, doubled)
-    elif variants := regional_variants(manifest.languages):
-        named = ", ".join(f"{one!r} beside {other!r}" for one, other in variants)
-        sentence = (
-            f"{named}: they count as two languages, and most items have both: write one tag if they are "
-        )
-        kind = "language with and without a region"
-        yield CheckFinding("note", kind, len(variants), f"{sentence}meant to be one")
-    if few := [pair for pair in check.directions if pair.n_pictures <= DEPTH]:
-        what = "images" if check.pictures is not None else "items"
-        pairs = listed((f"{pair.source}-{pair.target} {pair.n_pictures}" for pair in few), 3)
-        yield warning(
-            "small pairs",
-            few,
-            f"{len(few)} of {len(check.directions):,} language pairs {'has' if len(few) == 1 else 'have'} "
-            f"{DEPTH} source {what} or fewer ({pairs}), since items with both languages are divided between "
-            f"sources and targets: Backretrieval's R@{DEPTH} needs more than {DEPTH}; give more items, a "
-            "smaller k (--measure R@k) or other pairs (--pairs)",
-        )
+    """Yield a warning for each kind of thing that deserves a look, the gravest first."""
+    cases: list[tuple[str, int | Sequence[object], str]] = []  # (kind, things, sentence)
+    tags, pictures = [language.language for language in check.languages], check.pictures
+    if pictures is not None:
+        cases += _of_images(pictures)
+    long = [tag for tag in tags if len(tag.partition("-")[0]) > 3]
+    remedy = "write BCP 47 tags such as 'en' or 'zh-Hant': the tag tells the script of a language"
+    cases.append(("language names", long, f"{_n(long, 'unusual language tag')} ({shown(long)}): {remedy}"))
+    alone = f"the only language is {tags[0]!r}: add texts in another, since two are compared"
+    cases.append(("one language", int(len(tags) == 1), alone))
+    doubled = []
+    for pair in regional_variants(tags):
+        items = [distinct_values(manifest.item[manifest.rows_of(tag)]) for tag in pair]
+        both = len(np.intersect1d(items[0], items[1], assume_unique=True))
+        doubled += [f"{' and '.join(map(repr, pair))}"] if 2 * both < min(map(len, items)) else []
+    region = f"a language with and without a region counts as two ({listed(doubled)}): write one tag for both"
+    cases.append(("language twice", doubled, f"{region} if they are meant to be one language"))
+    few = [pair for pair in check.directions if pair.n_pictures <= _DEPTH]
+    what = "images" if pictures is not None else "items"
+    pairs = listed((f"{pair.source}-{pair.target} {pair.n_pictures}" for pair in few), 3)
+    cases.append((
+        "small pairs", few,
+        f"{_n(few, 'language pair')} of {len(check.directions):,} with {_DEPTH} source {what} or fewer "
+        f"({pairs}), since items with both languages are divided between sources and targets: "
+        f"Backretrieval's R@{_DEPTH} needs more; give more items, a smaller k or other pairs (--pairs)",
+    ))  # fmt: skip
     for language in check.languages:
         of = f"of {language.n_texts:,} in {language.language!r}"
         for kind, ids, what, remedy in (
-            ("empty texts", language.empty, "empty", "fill them in or remove their rows"),
-            (
-                "other script",
-                language.other_script,
-                "mostly in another script",
-                "check whether they are in another language",
-            ),
-            (
-                "repeated texts",
-                language.repeated,
-                "the same as an earlier one",
-                "equal texts have tied ranks; remove unintended repetitions",
-            ),
+            ("empty texts", language.empty, "empty text", "fill them in or remove their rows"),
+            ("other script", language.other_script, "text", "mostly in another script: are they translated?"),
+            ("repeated texts", language.repeated, "repeated text", "they tie; remove unintended repetitions"),
         ):
-            if ids:
-                sentence = f"{{count|text {of} is|texts {of} are}} {what} (ids {shown(ids)}): {remedy}"
-                yield warning(kind, ids, sentence)
-    if ids := check.html:
-        yield warning(
-            "HTML",
-            ids,
-            "{count|text holds|texts hold} entities or tags of HTML, such as &amp; or <br> "
-            f"(ids {shown(ids)}): encoders read them as they are; write the characters themselves",
-        )
-    if check.shared_texts:
-        (first, second), most = max(check.shared_texts.items(), key=lambda entry: entry[1])
-        yield warning(
-            "equal texts",
-            len(check.shared_texts),
-            f"{len(check.shared_texts)} of {len(check.pairs)} pairs of languages have equal texts (most: "
-            f"{first!r} and {second!r}, {most:,}): check whether they are untranslated or have the wrong "
-            "language",
-        )
-    if ids := check.doubled_ids:
-        yield warning(
-            "ids in several languages",
-            ids,
-            f"{{count|id stands|ids stand}} in several languages ({shown(ids)}), each time for "
-            "another item: if rows with one id are one product, give the column of ids as --item-column, or "
-            "add a column 'item'",
-        )
-    if check.n_items_without_text:
-        sentence = "{count|item has|items have} no text in any language: fill them in or remove their rows"
-        yield warning("items without text", check.n_items_without_text, sentence)
-    if len(check.languages) > 1 and not check.n_items_multilingual:
-        images = ": none are named" if check.pictures is None else ""
-        needs = f", but needs vectors of images (vectors:PATH){images}" if images else ""
-        yield warning(
-            "no multilingual items",
-            1,
-            "no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, "
-            f"Backretrieval (bkr) does not{needs}; where there are any, name the column that tells the item "
-            "with --item-column",
-        )
+            cases.append((kind, ids, f"{_n(ids, what)} {of} (ids {shown(ids)}): {remedy}"))
+    ids = check.html
+    remedy = "encoders read them as they are; write the characters themselves"
+    words = f"{_n(ids, 'text')} with entities or tags of HTML, such as &amp; or <br> (ids {shown(ids)})"
+    cases.append(("HTML", ids, f"{words}: {remedy}"))
+    (first, second), most = max(check.shared_texts.items(), key=lambda case: case[1], default=(("", ""), 0))
+    equal = f"{_n(check.shared_texts, 'pair')} of languages of {len(check.pairs)} with equal texts (most: "  # type: ignore[arg-type]
+    remedy = "check whether they are untranslated or have the wrong language"
+    cases.append(
+        ("equal texts", len(check.shared_texts), f"{equal}{first!r} and {second!r}, {most:,}): {remedy}")
+    )
+    ids = check.doubled_ids
+    remedy = "if rows with one id are one product, give the column of ids as --item-column"
+    words = f"{_n(ids, 'id')} in several languages ({shown(ids)}), each time of another item"
+    cases.append(("ids in several languages", ids, f"{words}: {remedy}"))
+    none = f"{_n(check.n_items_without_text, 'item')} without text in any language: fill them in"
+    cases.append(("items without text", check.n_items_without_text, none))
+    needs = "" if pictures is not None else ", but needs vectors of images (vectors:PATH): none are named"
+    cases.append((
+        "no multilingual items", int(len(tags) > 1 and not check.n_items_multilingual),
+        "no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, Backretrieval "
+        f"(bkr) does not{needs}; where there are any, name the column that tells the item with --item-column",
+    ))  # fmt: skip
+    for kind, things, sentence in cases:
+        if count := things if isinstance(things, int) else len(things):
+            examples = things if kind == "shared images" else ()
+            yield CheckFinding("warning", kind, count, sentence, shortened(examples))  # type: ignore[arg-type]
 
 
-def _on_images(images: ImageCheck, warning: Callable[..., CheckFinding]) -> Iterator[CheckFinding]:
-    paths = [path for _, path in images.missing]
-    urls = [url for url in map(url_in, paths) if url is not None]
-    files = [path for path in paths if url_in(path) is None]
-    several = [path for path in files if _SEVERAL.search(path)]
-    backslashes = [path for path in files if "\\" in path and path not in several]
-    if missing := [path for path in files if path not in {*several, *backslashes}]:
-        yield warning(
-            "missing images",
-            missing,
-            f"{{count|image file is|image files are}} missing ({listed(missing, 2)}): add the "
-            "files or correct the paths; if you give vectors of the images, the files are not needed",
-        )
-    if backslashes:
-        yield warning(
-            "backslashes in paths",
-            backslashes,
-            f"{{count|image path has|image paths have}} backslashes ({listed(backslashes, 2)}): write /",
-        )
-    if urls:
-        yield warning(
-            "URLs as images",
-            urls,
-            f"{{count|image is a URL|images are URLs}} ({listed(urls, 2)}), and nothing is downloaded: "
-            f"{NO_URL}",
-        )
-    if several:
-        yield warning(
-            "several images",
-            several,
-            f"{{count|cell names|cells name}} several images ({listed(several, 2)}): one "
-            "image belongs to a text, so keep the path of the first",
-        )
+def _of_images(images: ImageCheck) -> Iterator[tuple[str, Sequence[object], str]]:
+    """Yield (kind, things, sentence) of each kind of problem of images."""
+    by_kind: dict[str, list[str]] = {"missing": [], "URL": [], "several": [], "backslash": []}
+    for _, path in images.missing:
+        kind = "URL" if url_in(path) else "several" if _SEVERAL.search(path) else "missing"
+        by_kind["backslash" if kind == "missing" and "\\" in path else kind].append(url_in(path) or path)
+    for key, kind, what, remedy in (
+        ("missing", "missing images", "missing image file", "add them or correct the paths, or use vectors"),
+        ("backslash", "backslashes in paths", "image path", "write / where these have backslashes"),
+        ("URL", "URLs as images", "image address", f"nothing is downloaded: {NO_URL}"),
+        ("several", "several images", "cell", "these name several images: keep the path of the first"),
+    ):
+        paths = by_kind[key]
+        yield kind, paths, f"{_n(paths, what)} ({listed(paths, 2)}): {remedy}"
     if images.shared:
         examples = [f"{name}: {count:,} items" for name, count in images.shared]
-        shared = warning("shared images", images.shared, shared_sentence(images.shared))
-        yield replace(shared, examples=shortened(examples))
-    if broken := images.unreadable:
-        yield warning(
-            "broken images",
-            broken,
-            f"{{count|image|images}} cannot be read "
-            f"(rows {shown([row for row, _ in broken])}; first: {broken[0][1]}): replace the files",
-        )
-    if same := images.same_bytes:
-        yield warning(
-            "equal images",
-            same,
-            f"{{count|image has|images have}} the same bytes as another file "
-            f"(first: {same[0][0]} and {same[0][1]}): name one file for both where they are one item",
-        )
-    if images.n_rows_without:
-        yield warning(
-            "no image",
-            images.n_rows_without,
-            f"{{count|text has|texts have}} no image "
-            f"(ids {shown(images.without)}): evaluate with an image encoder such as pixels will refuse "
-            f"{'it' if images.n_rows_without == 1 else 'them'}; give each its image, remove the rows, "
-            "or use vectors of the images",
-        )
+        yield "shared images", examples, shared_sentence(images.shared)
+    broken, same, without = images.unreadable, images.same_bytes, images.without
+    if broken:
+        rows = f"(rows {shown([row for row, _ in broken])}; first: {broken[0][1]})"
+        yield "broken images", broken, f"{_n(broken, 'image')} that cannot be read {rows}: replace the files"
+    if same:
+        pair = f"(first: {same[0][0]} and {same[0][1]})"
+        words = f"{_n(same, 'image')} with the same bytes as another file {pair}"
+        yield "equal images", same, f"{words}: name one file for both where they are one item"
+    remedy = "give each its image, remove the rows, or use vectors of the images"
+    yield "no image", without, f"{_n(without, 'text')} without image (ids {shown(without)}): {remedy}"

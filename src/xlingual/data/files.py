@@ -1,7 +1,7 @@
 """Files as tables: Parquet, Arrow, JSON lines and arrays, CSV and TSV, or a folder of the files of one table.
 
-Columns of Parquet and Arrow files are read when they are asked for. Text files are read as a whole where they
-are regular, and by Python line by line where not, to say what is wrong where.
+Columns of Parquet and Arrow files are read when they are asked for. Arrow reads text files that are regular;
+Python reads the others line by line, to say what is wrong where.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ import json
 import os
 import re
 import zlib
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlingual.arrow import from_strings
 from xlingual.data.tables import (
     Problems,
     Table,
@@ -46,9 +44,10 @@ _ARROW = (".arrow", ".feather", ".ipc")
 _JSON = (".jsonl", ".ndjson", ".json")
 _DELIMITED = {".csv": ",", ".tsv": "\t"}
 ENDINGS = (".parquet", *_ARROW, *_JSON, *_DELIMITED)  # those of text files also with .gz behind them
-_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 _MOST_BYTES = 1 << 30  # of a .gz file, unpacked
-_BLOCK = 1 << 22  # bytes of JSON that are Python objects at a time
+_BLOCK = 1 << 14  # rows of JSON that are Python objects at a time
+_NESTED = 500  # brackets in a line of JSON; Arrow's reader of it runs out of stack at some ten thousand
+_LARGEST = 2**53  # whole numbers from here on are not exact as floats
 
 
 def read_table(
@@ -63,8 +62,8 @@ def read_table(
     A folder holds one of `FOLDER_NAMES`, or the files of one table, in the order of their numbers and names;
     then the folder stands for its file. Raises InputError for what cannot be read.
     """
-    path, problems = Path(path), Problems(gathered=False) if problems is None else problems
-    files = _files_of(path)
+    path, problems = Path(path), Problems() if problems is None else problems
+    files = _files_in(path) if os.path.isdir(path) else [path]
     tables = [read_file(file, problems, separator, encoding) for file in files]
     for file in files:
         note_file("manifest", file)
@@ -73,163 +72,116 @@ def read_table(
     return joined(tables, str(path), path, problems), path
 
 
-def _files_of(path: Path) -> list[Path]:
-    """Return the file that a path is, or the file or files of one table in the folder that it is."""
-    if not os.path.isdir(path):
-        if not os.path.exists(path):
-            raise no_such_file(path)
-        return [regular_file(path, "a manifest")]
-    named = [path / name for name in FOLDER_NAMES if (path / name).is_file()]
-    if len(named) > 1:
-        raise InputError(f"{path} holds {listed(file.name for file in named)}: name the one to read")
-    if named:
-        return named
-    if what := _pool_in(path):
-        raise InputError(
-            f"{path} is {what}, no manifest: xlingual data describe {path} counts what it "
-            f"holds, xlingual evaluate multilingual-pool {path} … evaluates encoders on it"
-        )
+def _files_in(folder: Path) -> list[Path]:
+    """Return the file or files of one table in a folder."""
+    named = [folder / name for name in FOLDER_NAMES if (folder / name).is_file()]
     endings = {*ENDINGS} - {".json"}  # which describes a data set more often than it is one
-    files = [file for file in path.iterdir() if _ending(file) in endings and file.is_file()]
-    if not files:
+    files = named or [file for file in folder.iterdir() if _ending(file) in endings and file.is_file()]
+    stems = {file.name.partition(".")[0] for file in files}
+    if not files or stems & {"questions", "candidates", "corpus", "queries"}:
         raise InputError(
-            f"{path} holds no manifest: looked for {listed(FOLDER_NAMES)}, and for files of one table; "
-            "name the file to read"
+            f"{folder} holds no manifest: looked for {listed(FOLDER_NAMES)}, and for files of one table; "
+            "name the file to read (questions and candidates, BEIR and MTEB: xlingual evaluate "
+            "multilingual-pool)"
         )
-    if len(endings := {_ending(file) for file in files}) > 1:
-        raise InputError(f"{path} holds files of several formats ({listed(sorted(endings))}): name the one")
+    if len(named) > 1 or len({_ending(file) for file in files}) > 1:
+        raise InputError(
+            f"{folder} holds {listed(sorted(file.name for file in files))}: name the one to read"
+        )
     counts = {int(match[1]) for file in files if (match := re.search(r"-of-(\d+)\.", file.name))}
     if counts and counts != {len(files)}:
         raise InputError(
-            f"{path} holds {len(files)} files of a table in {max(counts)}: put all of them there"
+            f"{folder} holds {len(files)} files of a table in {max(counts)}: put all of them there"
         )
-    in_order = [[int(part) if part.isdigit() else part for part in re.split(r"(\d+)", f.name)] for f in files]
-    return [file for _, file in sorted(zip(in_order, files, strict=True), key=lambda pair: pair[0])]
+    return sorted(files, key=lambda file: [(len(part), part) for part in re.split(r"(\d+)", file.name)])
 
 
 def _ending(path: Path) -> str:
     """Return the ending of a file's name that tells its format."""
-    name = path.name.lower()
-    return Path(name.removesuffix(".gz")).suffix
-
-
-def _pool_in(folder: Path) -> str:
-    """Return what kind of multilingual pool a folder looks like; "" where it looks like none."""
-    names = {"questions.parquet", "questions.jsonl", "candidates.parquet", "candidates.jsonl"}
-    if any((folder / name).is_file() for name in names):
-        return "a multilingual pool"
-    for place in (folder, *(part for part in folder.iterdir() if part.is_dir())):
-        with suppress(OSError):  # of a folder in it that may not be read
-            stems = {file.name.partition(".")[0].rpartition("-")[2] for file in place.iterdir()}
-            if "corpus" in stems and stems & {"queries", "query", "qrels"}:
-                return "a retrieval folder of BEIR or MTEB, which is a multilingual pool"
-    return ""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def no_such_file(path: Path) -> InputError:
-    """Return the error for a path where nothing is, with the name of a file that may have been meant."""
-    name = str(path)
-    try:
-        os.stat(path)
-    except (OSError, ValueError) as error:
-        if "\0" in name or len(os.fsencode(name)) > 255:
-            reason = getattr(error, "strerror", None) or "it holds a zero byte"
-            return InputError(f"{name!r:.80} is no path to a manifest ({reason}): give the path of a file")
-    if address := re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", name):
-        return InputError(f"{name} is an address ({address[1]}:): download the file and name it")
+    """Return the error for a path where nothing is, with the name of a file that may be meant."""
     stems: dict[str, str] = {}  # endings do not count, since many files share one
-    with suppress(OSError):
-        for other in sorted(path.parent.iterdir()):
-            stems.setdefault(other.stem, other.name)
+    with suppress(OSError, ValueError):
+        stems = {other.stem: other.name for other in sorted(path.parent.iterdir(), reverse=True)}
     near = nearest(path.stem, stems)
     hint = f". Did you mean {stems[near]!r}?" if near is not None else ""
-    return InputError(f"{path}: no such file or folder; give a manifest to read{hint}")
+    address = ", not an address: download it" if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(path)) else ""
+    return InputError(f"{str(path)!r:.300}: no such file or folder; give a manifest to read{address}{hint}")
 
 
 def read_file(
     path: Path, problems: Problems | None = None, separator: str | None = None, encoding: str | None = None
 ) -> Table:
     """Return the table of one file in the format that its ending names."""
-    problems = Problems(gathered=False) if problems is None else problems
+    problems = Problems() if problems is None else problems
+    try:
+        os.stat(path)
+    except (OSError, ValueError) as error:
+        raise no_such_file(path) from error
+    regular_file(path, "a manifest")
     ending, is_packed = _ending(path), path.name.lower().endswith(".gz")
     if ending not in ENDINGS or (is_packed and ending in (".parquet", *_ARROW)):
         raise InputError(
             f"{path}: a manifest ends in {listed(ENDINGS, 20)}, not in {path.suffix!r}: "
             "convert it (a spreadsheet: save it as CSV UTF-8), or give the folder that holds it"
         )
-    try:
-        if ending == ".parquet":
-            return _read_parquet(path, problems)
-        if ending in _ARROW:
-            return _read_arrow(path, problems)
-        raw = read_text(path, encoding)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {why(error)}") from error
+    if ending == ".parquet" or ending in _ARROW:
+        return _read_binary(path, problems, is_parquet=ending == ".parquet")
+    raw = read_text(path, encoding)
     if ending in _JSON:
         columns = _json_columns(raw, path, problems)
     else:
-        mark = _DELIMITED[ending] if separator is None else _separator(separator)
-        columns = _delimited_columns(raw, path, mark, problems)
+        columns = _delimited_columns(raw, path, _mark(separator or _DELIMITED[ending]), problems)
     return Table.of_columns(str(path), path.parent, columns, problems)
 
 
-def _read_parquet(path: Path, problems: Problems) -> Table:
+def _read_binary(path: Path, problems: Problems, *, is_parquet: bool) -> Table:
+    """Open a Parquet or Arrow file (IPC, Feather, stream), whose columns are read when they are needed."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path)
-        schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    except Exception as error:  # the library raises errors of many kinds for damaged files
-        raise InputError(f"{path} is not a Parquet file ({first_line(error)}): write it again") from error
+        if is_parquet:
+            file = pq.ParquetFile(path)
+            schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        else:
+            source = pa.memory_map(str(path))
+            try:
+                table = pa.ipc.open_file(source).read_all()
+            except pa.ArrowInvalid:
+                source.seek(0)
+                table = pa.ipc.open_stream(source).read_all()
+            return Table.of_schema(str(path), path.parent, len(table), table.schema, table.column, problems)
+    except Exception as error:  # the libraries raise errors of many kinds for damaged files
+        kind = "a Parquet" if is_parquet else "an Arrow"
+        raise InputError(f"{path} is not {kind} file ({first_line(error)}): write it again") from error
 
     def read(name: str) -> pa.ChunkedArray:
         try:
             column = file.read(columns=[name]).column(name)
+            if len(column) != n_rows:
+                raise ValueError(f"{len(column)} of {n_rows} rows")
+            return column
         except Exception as error:
+            reason = first_line(error)
             raise InputError(
-                f"{path}, column {name!r} cannot be read ({first_line(error)}): write the file again"
+                f"{path}, column {name!r} cannot be read ({reason}): write the file again"
             ) from error
-        if len(column) != n_rows:
-            raise InputError(
-                f"{path}, column {name!r} has {len(column)} of {n_rows} rows: write the file again"
-            )
-        return column
 
     return Table.of_schema(str(path), path.parent, n_rows, schema, read, problems)
 
 
-def _read_arrow(path: Path, problems: Problems) -> Table:
-    """Map an Arrow file (IPC, Feather) or stream into memory: columns that are not needed are never read."""
-    import pyarrow as pa
-
-    try:
-        source = pa.memory_map(str(path))
-        try:
-            table = pa.ipc.open_file(source).read_all()
-        except pa.ArrowInvalid:
-            source.seek(0)
-            table = pa.ipc.open_stream(source).read_all()
-    except Exception as error:
-        raise InputError(f"{path} is not an Arrow file ({first_line(error)}): write it again") from error
-    return Table.of_schema(str(path), path.parent, len(table), table.schema, table.column, problems)
-
-
 def read_text(path: Path, encoding: str | None = None) -> bytes:
     """Return the content of a text file as UTF-8 without a byte order mark; unpacked where it ends in .gz."""
-    raw = path.read_bytes()
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {why(error)}") from error
     if path.suffix.lower() == ".gz":
-        try:
-            unpacker = zlib.decompressobj(wbits=31)
-            raw, packed = unpacker.decompress(raw, _MOST_BYTES), raw
-            while unpacker.eof and unpacker.unused_data:  # several packed one behind the other
-                packed, unpacker = unpacker.unused_data, zlib.decompressobj(wbits=31)
-                raw += unpacker.decompress(packed, _MOST_BYTES - len(raw))
-        except zlib.error as error:
-            raise InputError(f"{path} is no .gz file ({error}): pack or download it again") from error
-        if unpacker.unconsumed_tail:
-            raise InputError(f"{path} has more than {_MOST_BYTES >> 30} GiB unpacked: unpack it first")
-        if not unpacker.eof:
-            raise InputError(f"{path} is no whole .gz file: pack or download it again")
+        raw = _unpacked(raw, path)
     try:
         if encoding is not None and codecs.lookup(encoding).name != "utf-8":
             raw = raw.decode(encoding).encode()
@@ -248,57 +200,82 @@ def read_text(path: Path, encoding: str | None = None) -> bytes:
     return raw.removeprefix(codecs.BOM_UTF8)
 
 
+def _unpacked(raw: bytes, path: Path) -> bytes:
+    """Return the content of a .gz file, which may be several packed one behind the other."""
+    whole = b""
+    try:
+        while raw:
+            unpacker = zlib.decompressobj(wbits=31)
+            whole += unpacker.decompress(raw, _MOST_BYTES + 1 - len(whole))
+            if len(whole) > _MOST_BYTES:
+                raise InputError(f"{path} has more than {_MOST_BYTES >> 30} GiB unpacked: unpack it first")
+            if not unpacker.eof:
+                raise zlib.error("its end is missing")
+            raw = unpacker.unused_data
+    except zlib.error as error:
+        raise InputError(f"{path} is no whole .gz file ({error}): pack or download it again") from error
+    return whole
+
+
 def _json_columns(raw: bytes, path: Path, problems: Problems) -> dict[str, Any]:
-    """Return the columns of JSON lines, or of a JSON array of objects.
-
-    msgspec decodes them block by block; where it refuses one, the json module says in which line. (Arrow's
-    own reader takes dates for times, rounds large numbers, and ends the interpreter at a line `null`.)
-    """
-    import msgspec
-
+    """Return the columns of JSON lines, or of a JSON array of objects."""
     if raw.lstrip()[:1] == b"[":
-        return columns_of_records(_array(raw, path), str(path))
-    decode, blocks, start = msgspec.json.Decoder().decode_lines, [], 0
-    try:
-        while start < len(raw):
-            end = raw.find(b"\n", start + _BLOCK) + 1 or len(raw)
-            rows = decode(raw[start:end])
-            if not all(type(row) is dict for row in rows):
-                raise ValueError
-            blocks.append(columns_of_records(rows, str(path)))
-            start = end
-    except (ValueError, RecursionError, msgspec.MsgspecError):
-        return columns_of_records(_json_rows(raw, path, problems), str(path))
-    names = dict.fromkeys(name for block in blocks for name in block)
+        try:
+            return columns_of_records(json.loads(raw), str(path))
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{path} is not JSON ({first_line(error)}): mend it") from error
+    table = _json_table(raw)
+    if table is not None:
+        return dict(zip(table.column_names, table.columns, strict=True))
+    blocks = [columns_of_records(rows, str(path)) for rows in _json_rows(raw, path, problems)]
     sizes = [len(next(iter(block.values()), ())) for block in blocks]
-    if len(blocks) == 1:
-        return blocks[0]
-    parts = {
-        name: [block.get(name, [None] * size) for block, size in zip(blocks, sizes, strict=True)]
-        for name in names
+    return {
+        name: concatenated([b.get(name, [None] * size) for b, size in zip(blocks, sizes, strict=True)])
+        for name in dict.fromkeys(name for block in blocks for name in block)
     }
-    return {name: concatenated(columns) for name, columns in parts.items()}
 
 
-def _array(raw: bytes, path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a JSON array."""
+def _json_table(raw: bytes) -> pa.Table | None:
+    """Return JSON lines as Arrow reads them; None where it refuses them, or would change a value.
+
+    It takes dates for times, rounds large numbers, ends the interpreter at a line `null` or deep nesting, and
+    passes over what stands between two objects.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.json
+
+    data = np.frombuffer(raw, np.uint8)
+    starts = np.append(0, np.flatnonzero(data == ord("\n")) + 1)
+    starts = starts[starts < len(data)]
+    brackets = np.flatnonzero((data == ord("{")) | (data == ord("[")))
+    nested = np.diff(np.searchsorted(brackets, np.append(starts, len(data)))).max(initial=0)
+    if not len(starts) or (data[starts] != ord("{")).any() or nested > _NESTED:
+        return None
+    reading = pyarrow.json.ReadOptions(block_size=1 << 24)
+    dates: list[str] = []
     try:
-        rows = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not JSON ({first_line(error)}): mend it") from error
-    odd = next((place for place, row in enumerate(rows) if not isinstance(row, dict)), None)
-    if odd is not None:
-        raise InputError(
-            f"{path}, row {odd + 1}: expected an object such as {{…}}, found {described(rows[odd])}"
-        )
-    return list(rows)
+        for _ in range(2):
+            schema = pa.schema([(name, pa.large_string()) for name in dates]) if dates else None
+            parsing = pyarrow.json.ParseOptions(explicit_schema=schema)
+            table = pyarrow.json.read_json(pa.BufferReader(raw), reading, parsing)
+            dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
+            if not dates:
+                break
+    except pa.ArrowException:
+        return None
+    floats = [column for column in table.columns if pa.types.is_floating(column.type)]
+    large = any((pc.max(pc.abs(column)).as_py() or 0) >= _LARGEST for column in floats)
+    return None if large or dates or len(table) != len(starts) else table
 
 
-def _json_rows(raw: bytes, path: Path, problems: Problems) -> list[dict[str, Any]]:
-    """Return the objects of JSON lines; {} stands for a line that holds none, which is a problem."""
+def _json_rows(raw: bytes, path: Path, problems: Problems) -> Iterator[list[dict[str, Any]]]:
+    """Yield the objects of JSON lines in blocks; {} stands for a line that holds none, which is a problem."""
     rows: list[dict[str, Any]] = []
-    bad: list[tuple[int, str]] = []
-    for number, line in enumerate(raw.decode().split("\n"), 1):  # JSON strings may hold other line ends
+    bad, examples, count = [], [], 0
+    for number, line in enumerate(io.BytesIO(raw), 1):  # strings of JSON may hold other line ends than \n
         if not line.strip():
             continue
         try:
@@ -307,18 +284,24 @@ def _json_rows(raw: bytes, path: Path, problems: Problems) -> list[dict[str, Any
         except (ValueError, RecursionError) as error:
             row, reason = None, f" is not JSON ({getattr(error, 'msg', first_line(error))}): mend the line"
         if not isinstance(row, dict):
-            bad.append((len(rows), f"line {number}{reason}"))
+            bad.append(count)
+            examples.append(f"line {number}{reason}")
             if not problems.gathered:
                 break
+        count += 1
         rows.append(row if isinstance(row, dict) else {})
+        if len(rows) == _BLOCK:
+            yield rows
+            rows = []
     if bad:
-        examples = [sentence for _, sentence in bad[:3]]
-        problems.add("not JSON", f"{path}, {examples[0]}", [row for row, _ in bad], examples)
-    return rows
+        problems.add("not JSON", f"{path}, {examples[0]}", bad, examples[:3])
+    yield rows
 
 
-def _separator(name: str) -> str:
-    mark = _SEPARATORS.get(name.strip().lower(), name)
+def _mark(name: str) -> str:
+    """Return the character that an option calls the separator."""
+    marks = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+    mark = marks.get(name.strip().lower(), name)
     if len(mark) != 1 or mark.isalnum() or mark in "\"'\r\n\0 ":
         raise InputError(
             f"{parameter('separator', name[:40])}: say one character such as ';', ',' or '|', or tab"
@@ -331,21 +314,19 @@ def _delimited_columns(raw: bytes, path: Path, mark: str, problems: Problems) ->
     import pyarrow as pa
     import pyarrow.csv
 
-    lines = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8", newline="")
+    lines = list(io.TextIOWrapper(io.BytesIO(raw[: 1 << 20]), encoding="utf-8", errors="replace", newline=""))
     number, header = next(delimited(lines, mark), (1, []))
     if isinstance(header, csv.Error):
-        raise InputError(_wrong_quotes(path, number, header))
-    marks = [other for other in (";", "\t", ",") if len(header) == 1 and other in header[0] and other != mark]
-    if marks:
+        raise InputError(f"{path}, line {number}: {header}: {_MEND_QUOTES}")
+    if len(header) == 1 and (other := next((m for m in ";\t," if m in header[0] and m != mark), "")):
         raise InputError(
-            f"{path}: the columns seem to be separated by {marks[0]!r}, not by {mark!r}: say "
-            f"{parameter('separator', 'tab' if marks[0] == chr(9) else marks[0])}, or rename the file "
+            f"{path}: the columns seem to be separated by {other!r}, not by {mark!r}: say "
+            f"{parameter('separator', 'tab' if other == chr(9) else other)}, or rename the file "
             "(.csv: commas, .tsv: tabs)"
         )
     check_names(header, str(path))
-    table = None
+    table, places = None, [str(place) for place in range(len(header))]
     if _has_regular_quotes(raw, mark):
-        places = [str(place) for place in range(len(header))]
         with suppress(pa.ArrowException):  # rows of other widths: told below
             table = pyarrow.csv.read_csv(
                 pa.BufferReader(raw),
@@ -355,12 +336,13 @@ def _delimited_columns(raw: bytes, path: Path, mark: str, problems: Problems) ->
             )
     if table is not None and not (mark == "\t" and b'"' in raw and any(map(_swallows, table.columns))):
         return {name: table.column(place).slice(1) for place, name in enumerate(header)}
-    rows = list(_delimited_rows(raw, path, len(header), mark, problems))
-    cells = zip(*rows, strict=True) if rows else [()] * len(header)
-    return {
-        name: pa.chunked_array([from_strings(column, pa.large_string())])
-        for name, column in zip(header, cells, strict=True)
-    }
+    rows = [dict(zip(places, row, strict=True)) for row in _delimited_rows(raw, path, mark, problems)]
+    columns = columns_of_records(rows, str(path))
+    empty = pa.chunked_array([pa.nulls(0, pa.large_string())])
+    return {name: columns.get(place, empty) for name, place in zip(header, places, strict=True)}
+
+
+_MEND_QUOTES = "mend the quotes there, or use JSONL or Parquet"
 
 
 def _has_regular_quotes(raw: bytes, mark: str) -> bool:
@@ -375,41 +357,37 @@ def _has_regular_quotes(raw: bytes, mark: str) -> bool:
 
 
 def _swallows(column: pa.ChunkedArray) -> bool:
+    """Return whether a cell holds a tab and a line end, as behind a stray quotation mark."""
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring_regex(column, "\t[^\n]*\n|\n[^\t]*\t")).as_py())
 
 
-def _delimited_rows(raw: bytes, path: Path, width: int, mark: str, problems: Problems) -> Iterator[list[str]]:
-    """Yield the rows of a file; those of another width than the header are cut or filled up: a problem.
-
-    A row whose quotes are wrong is a problem, and empty.
-    """
+def _delimited_rows(raw: bytes, path: Path, mark: str, problems: Problems) -> Iterator[list[str]]:
+    """Yield the rows of a file; those of another width than the header are cut or filled up: a problem."""
     bad: dict[str, list[tuple[int, str]]] = {"quotes": [], "row width": []}
-    lines = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8", newline="")
-    for number, (line, row) in enumerate(delimited(lines, mark)):
-        if isinstance(row, csv.Error):
-            bad["quotes"].append((number - 1, _wrong_quotes(path, line, row)))
-            row = []
+    lines, width = list(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8", newline="")), 0
+    for number, (line, cells) in enumerate(delimited(lines, mark)):
+        row = [] if isinstance(cells, csv.Error) else cells
+        width = width or len(row)
+        if isinstance(cells, csv.Error):
+            bad["quotes"].append((number - 1, f"line {line}: {cells}: {_MEND_QUOTES}"))
         elif len(row) != width:
-            bad["row width"].append((number - 1, f"row {number} (line {line}): {len(row)} fields"))
+            words = f"row {number} (line {line}): {len(row)} fields where the header has {width}: "
+            bad["row width"].append(
+                (number - 1, f"{words}quote texts that hold {mark!r}, quotes or line ends")
+            )
         if len(row) != width and not problems.gathered:
             break
         if number:
             yield (row + [""] * width)[:width]
-    what = {",": "commas", ";": "semicolons", "\t": "tabs"}.get(mark, repr(mark))
-    remedy = f"where the header has {width}: quote texts that hold {what}, quotes or line ends"
     for kind, cases in bad.items():
         if cases:
-            first = cases[0][1] if kind == "quotes" else f"{path}, {cases[0][1]} {remedy}"
-            problems.add(kind, first, [row for row, _ in cases], [example for _, example in cases[:3]])
+            rows, examples = zip(*cases, strict=True)
+            problems.add(kind, f"{path}, {examples[0]}", rows, examples[:3])
 
 
-def _wrong_quotes(path: Path, line: int, error: csv.Error) -> str:
-    return f"{path}, line {line}: {error}: mend the quotes there, or use JSONL or Parquet"
-
-
-def delimited(lines: Iterable[str], mark: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
+def delimited(lines: list[str], mark: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
     r"""Yield (number of the line in which a row begins, its cells); the error where its quotes are wrong.
 
     A quote that is not closed would take in all that follows, so only the line that it is in is given up.
@@ -418,28 +396,18 @@ def delimited(lines: Iterable[str], mark: str) -> Iterator[tuple[int, list[str] 
     >>> [row for _, row in delimited(['a,"b\n', "c,d\n"], ",")]
     [Error('unexpected end of data'), ['c', 'd']]
     """
-    unread, again, taken = iter(lines), deque[str](), list[str]()
-
-    def source() -> Iterator[str]:
-        while (line := again.popleft() if again else next(unread, None)) is not None:
-            taken.append(line)
-            yield line
-
-    number, reader = 1, csv.reader(source(), delimiter=mark, strict=True)
-    while True:
+    start = 0
+    while start < len(lines):
+        reader = csv.reader((lines[n] for n in range(start, len(lines))), delimiter=mark, strict=True)
+        end = 0
         try:
-            row = next(reader)
-            if mark == "\t" and any("\t" in cell and "\n" in cell for cell in row):
-                raise csv.Error(f"a cell of {len(taken)} lines begins with a quotation mark and holds a tab")
-        except StopIteration:
+            for row in reader:
+                if mark == "\t" and any("\t" in cell and "\n" in cell for cell in row):
+                    raise csv.Error("a cell of several lines begins with a quotation mark and holds a tab")
+                if row:
+                    yield start + end + 1, row
+                end = reader.line_num
             return
         except csv.Error as error:
-            again.extendleft(reversed(taken[1:]))
-            del taken[1:]
-            reader = csv.reader(source(), delimiter=mark, strict=True)
-            yield number, error
-        else:
-            if row:
-                yield number, row
-        number += len(taken)
-        taken.clear()
+            yield start + end + 1, error
+            start += end + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from inspect import Parameter, signature
@@ -18,14 +18,11 @@ from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.columns import Lookup, StringColumn, hash_column, numbered_ints, position_in_group, view
 from xlingual.data.files import read_table
 from xlingual.data.forms import ReadOptions, parts_of, splits_of
-from xlingual.data.images import image_keys, items_of_images
-from xlingual.data.languages import (
-    regional_variants,
-)
+from xlingual.data.images import groups_of_looks, image_keys, items_of_images, looked_at
 from xlingual.data.objects import table_of
 from xlingual.data.tables import Problem, Problems, Table, shown
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.images import ImageSource
+from xlingual.images import ImageSource, missing_files
 from xlingual.notebook import Overview, html_of
 from xlingual.records import Images, Numbering, Texts
 from xlingual.results.provenance import note_data, noting
@@ -40,14 +37,6 @@ class DataOptions(ReadOptions, total=False):
     """Options of functions that take data in memory, or a path, in place of a Manifest."""
 
     folder: str | Path | None  # what paths of images are relative to; None: the current folder
-
-
-class NoSplitsError(InputError):
-    """A split is asked for of data that have none; `n_rows` are those that there are."""
-
-    def __init__(self, source: str, split: str, n_rows: int) -> None:
-        super().__init__(f"{source} has no column 'split': leave --split {split} out, or use --rows A:B")
-        self.source, self.n_rows = source, n_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,40 +74,11 @@ class Manifest:
     def read(cls, path: str | Path, **options: Unpack[ReadOptions]) -> Manifest:
         """Read a Parquet, Arrow, JSON, CSV or TSV file, or the folder that holds one.
 
-        Columns have their usual names unless given; `text_column="name_{lang}"` is a pattern for the wide
-        form. `split`, `rows` and `drop_shared_images` choose rows of the file before items are numbered.
+        Columns have their usual names unless an option names them; `text_column="name_{lang}"` is a pattern
+        for the wide form. `split`, `rows` and `drop_shared_images` choose rows before items are numbered.
         Raises InputError for anything that cannot be right; warns (DataWarning) of empty texts.
         """
-        return cls._read(path, options, Problems(gathered=False))
-
-    @classmethod
-    def of(cls, data: ManifestLike, /, **options: Unpack[DataOptions]) -> Manifest:
-        """Return the manifest of a path, or of anything in memory that holds texts; a Manifest stays one.
-
-        Taken are data frames of pandas and polars, Arrow tables and whatever else gives itself as Arrow,
-        `Dataset` and `DatasetDict` of Hugging Face (whose splits become the column `split`), lists of
-        records and mappings of columns. Options are those of `read`, and `folder`: what paths of images are
-        relative to (they must then stay within it); without it they are relative to the current folder.
-        Images may be bytes, opened by Pillow, or arrays of pixels (uint8), too. Empty cells of any kind
-        (None, NaN, NaT) are no texts.
-        """
-        if isinstance(data, Manifest):
-            if names := [name for name, value in options.items() if value is not None]:
-                raise InputError(
-                    f"{listed(names)} says how data are read, and a Manifest has been read already: give it "
-                    "to Manifest.of or Manifest.read, or give the data in place of the Manifest"
-                )
-            return data
-        folder = options.pop("folder", None)
-        if isinstance(data, (str, Path)) or hasattr(data, "__fspath__"):
-            if folder is not None:
-                raise InputError(
-                    f"folder={str(folder)!r} is for data in memory: images are relative to the folder of "
-                    f"{os.fspath(data)}"
-                )
-            return read_reference(os.fspath(data), **cast("ReadOptions", options))
-        table = table_of(data, None if folder is None else Path(folder))
-        return cls._of_table(table, cast("ReadOptions", options), None)
+        return cls._read(path, options, Problems())
 
     @classmethod
     def read_gathering(
@@ -137,24 +97,62 @@ class Manifest:
 
     @classmethod
     def _read(cls, path: str | Path, options: ReadOptions, problems: Problems) -> Manifest:
-        text = {"separator": options.get("separator"), "encoding": options.get("encoding")}
-        table, file = read_table(path, problems, **text)
+        """Read a file."""
+        separator, encoding = options.get("separator"), options.get("encoding")
+        table, file = read_table(path, problems, separator=separator, encoding=encoding)
         return cls._of_table(table, options, file)
 
     @classmethod
+    def of(cls, data: ManifestLike, /, **options: Unpack[DataOptions]) -> Manifest:
+        """Return the manifest of a path, or of anything in memory that holds texts; a Manifest stays one.
+
+        Taken are data frames of pandas and polars, Arrow tables and whatever else gives itself as Arrow,
+        `Dataset` and `DatasetDict` of Hugging Face (whose splits become the column `split`), lists of
+        records and mappings of columns. Options are those of `read`, and `folder`: what paths of images are
+        relative to (they must then stay within it); without it they are relative to the current folder.
+        Images may be bytes, opened by Pillow, or arrays of pixels (uint8), too. Empty cells of any kind
+        (None, NaN, NaT) are no texts.
+        """
+        if isinstance(data, Manifest):
+            if names := [name for name, value in options.items() if value is not None]:
+                raise InputError(
+                    f"{listed(names)} says how data are read, and a Manifest has been read already: give it "
+                    "to Manifest.of or Manifest.read"
+                )
+            return data
+        folder = options.pop("folder", None)
+        if isinstance(data, (str, Path)) or hasattr(data, "__fspath__"):
+            if folder is not None:
+                raise InputError(
+                    f"folder={str(folder)!r} is for data in memory: images are relative to the folder of "
+                    f"{os.fspath(data)}"
+                )
+            return read_reference(os.fspath(data), **cast("ReadOptions", options))
+        table = table_of(data, None if folder is None else Path(folder))
+        return cls._of_table(table, cast("ReadOptions", options), None)
+
+    @classmethod
     def _of_table(cls, table: Table, options: ReadOptions, path: Path | None) -> Manifest:
-        whole = cls(**parts_of(table, options))
-        problems, manifest = table.problems, whole
-        kept = _chosen(whole, options, table)
-        bad = [row for problem in problems for row in problem.rows if problem.severity == "error"]
-        rows = np.setdiff1d(kept, np.array(bad, dtype=np.int64)) if bad else kept
-        if len(rows) < table.n_rows or bad:
-            manifest = whole.part(rows)
-            if not len(manifest):
-                reason = "no row is left without an error" if bad else "the chosen rows have no text"
-                raise InputError(f"{table.source}: {reason}: {'mend the errors' if bad else 'choose others'}")
-        manifest = replace(manifest, path=path, columns=_column_options(options))
-        _warn_of_texts(manifest, problems)
+        """Return the manifest of the rows of a table that the options choose and that have no error."""
+        problems, manifest = table.problems, cls(**parts_of(table, options))
+        chosen = _chosen_rows(manifest, options, table)
+        bad = {row for problem in problems if problem.severity == "error" for row in problem.rows}
+        if len(chosen) < table.n_rows or bad:
+            manifest = manifest.part(np.setdiff1d(chosen, np.array([*bad], dtype=np.int64)))
+        if not len(manifest):
+            reason = "no row is left without an error: mend the errors" if bad else "these rows have no text"
+            raise InputError(f"{table.source}: {reason}")
+        of_rows = ("split", "rows", "drop_shared_images")
+        columns = cast("ReadOptions", {name: value for name, value in options.items() if name not in of_rows})
+        manifest = replace(manifest, path=path, columns=columns)
+        empty = np.flatnonzero(manifest.text.blank())
+        if len(empty) and not problems.gathered:  # the check counts them
+            problems.add(
+                "empty texts",
+                f"{manifest.source}: {len(empty)} of {len(manifest)} texts are empty "
+                f"(ids {shown(view(manifest.ids, empty))}): fill them in or remove their rows",
+                severity="warning",
+            )
         note_data("manifest", path, manifest, lambda: (manifest.digest, len(manifest)))
         return manifest
 
@@ -224,25 +222,27 @@ class Manifest:
         rows = np.flatnonzero(np.isin(self.table_row, table_rows))
         if self.wide:  # an item is a row of the table, with or without texts; columns order the languages
             is_whole = self.n_items == self.n_table_rows  # of a part, those items that have texts stay
-            item_codes = table_rows if is_whole else distinct_values(self.item[rows])
-            language_codes = distinct_values(self.language[rows])
-            item = np.searchsorted(item_codes, self.item[rows])
-            language = np.searchsorted(language_codes, self.language[rows])
+            items = table_rows if is_whole else distinct_values(self.item[rows])
+            languages = distinct_values(self.language[rows])
+            item, language = (
+                np.searchsorted(items, self.item[rows]),
+                np.searchsorted(languages, self.language[rows]),
+            )
         else:
-            item, item_codes = numbered_ints(self.item[rows])
-            language, language_codes = numbered_ints(self.language[rows])
-        image, image_codes = numbered_ints(np.append(-1, self.image[rows]))
+            item, items = numbered_ints(self.item[rows])
+            language, languages = numbered_ints(self.language[rows])
+        image, images = numbered_ints(np.append(-1, self.image[rows]))
         part = replace(
             self,
             ids=self.ids.view(rows),
-            languages=tuple(self.languages[code] for code in language_codes.tolist()),
+            languages=tuple(self.languages[code] for code in languages.tolist()),
             language=language,
             text=self.text.view(rows),
             item=item,
-            item_ids=self.item_ids.view(item_codes),
+            item_ids=self.item_ids.view(items),
             cluster=numbered_ints(self.cluster[rows])[0],
             image=image[1:] - 1,
-            image_source=view(self.image_source, image_codes[1:]),
+            image_source=view(self.image_source, images[1:]),
             fields={name: values.view(rows) for name, values in self.fields.items()},
             split=None if self.split is None else self.split.view(rows),
             table_row=self.table_row[rows],
@@ -315,10 +315,9 @@ def takes_data(*further: str, leave: type | tuple[type, ...] = ()) -> Callable[[
             except TypeError as error:
                 raise TypeError(f"{function.__name__}(): {error}") from None
             columns = bound.arguments.pop(rest, {})
-            for name in columns:
-                if name not in _OPTIONS:
-                    near = did_you_mean(name, [*expected.parameters, *_OPTIONS])
-                    raise TypeError(f"{function.__name__}() has no argument {name!r}{near and '.' + near}")
+            if unknown := next((name for name in columns if name not in _OPTIONS), None):
+                near = did_you_mean(unknown, [*expected.parameters, *_OPTIONS])
+                raise TypeError(f"{function.__name__}() has no argument {unknown!r}{near and '.' + near}")
             with noting():
                 for name in names:
                     value = bound.arguments.get(name)
@@ -343,7 +342,7 @@ def manifest_of(data: ManifestLike, arguments: dict[str, Any]) -> Manifest:
 def split_reference(text: str) -> tuple[str, str | None, str | None]:
     """Return the path, the split and the rows of "PATH#split" or "PATH#A:B".
 
-    A file whose own name holds "#" is found as it is.
+    A file whose own name holds "#" is taken as it is.
     """
     path, mark, split = text.rpartition("#")
     if not mark or os.path.exists(text):
@@ -365,81 +364,37 @@ def read_reference(text: str, **options: Unpack[ReadOptions]) -> Manifest:
     return Manifest.read(path, **cast("ReadOptions", {**options, **chosen}))
 
 
-def no_split(source: str, split: str, splits: Iterable[str]) -> InputError:
-    """Return the error for a split that is not there; rows without one have the split ""."""
-    names = [name for name in splits if name]
-    return InputError(
-        f"{source} has no split {split!r}.{did_you_mean(split, names)} Its splits: {listed(names, 20)}"
-    )
-
-
-def doubled_languages(manifest: Manifest) -> str | None:
-    """Return one sentence on languages with and without a region (`en`, `en-US`) that share few items.
-
-    They are two languages to every command. Those that have most items in common are meant to be two.
-    """
-    doubled = []
-    for pair in regional_variants(manifest.languages):
-        items = [distinct_values(manifest.item[manifest.rows_of(tag)]) for tag in pair]
-        shared = len(np.intersect1d(items[0], items[1], assume_unique=True))
-        if 2 * shared < min(map(len, items)):
-            first, second = (f"{tag!r} {len(manifest.rows_of(tag)):,}" for tag in pair)
-            doubled.append(f"texts in {first}, in {second}, items with both {shared:,}")
-    if not doubled:
-        return None
-    return (
-        f"{manifest.source}: a language with and without a region counts as two ({'; '.join(doubled)}): "
-        "write one tag for both if they are meant to be one language"
-    )
-
-
-def _column_options(options: ReadOptions) -> ReadOptions:
-    """Return the options that say how a table is read, without those that choose rows."""
-    choice = ("split", "rows", "drop_shared_images")
-    return cast("ReadOptions", {name: value for name, value in options.items() if name not in choice})
-
-
-def _chosen(whole: Manifest, options: ReadOptions, table: Table) -> Ints:
+def _chosen_rows(whole: Manifest, options: ReadOptions, table: Table) -> Ints:
     """Return the rows of the table that the options choose, ascending."""
     split, rows, most = (options.get(name) for name in ("split", "rows", "drop_shared_images"))
-    chosen = np.ones(table.n_rows, dtype=bool)
+    chosen = np.arange(table.n_rows)
     if rows is not None:
         match = _SLICE.fullmatch(str(rows))
         if match is None:
             raise InputError(f"--rows {rows!r}: write A:B, as in 0:1000 (rows 0 to 999), ':1000' or '363:'")
-        part = slice(*(int(number) if number else None for number in match.groups()))
-        chosen[:] = False
-        chosen[part] = True
-        if not chosen.any():
-            raise InputError(
-                f"the rows {rows} choose nothing: {table.source} has rows 0 to {table.n_rows - 1}"
-            )
+        chosen = chosen[slice(*(int(number) if number else None for number in match.groups()))]
     if split is not None:
         splits = splits_of(table)
         if splits is None:
-            raise NoSplitsError(table.source, str(split), table.n_rows)
+            raise InputError(f"{table.source} has no column 'split': leave --split out, or use --rows A:B")
         if split not in splits.words:
-            raise no_split(table.source, str(split), list(splits.words))
-        chosen &= splits.codes == list(splits.words).index(str(split))
-        if not chosen.any():
-            raise InputError(f"{table.source}: no row of the split {split!r} lies within --rows {rows}")
-    if most is not None:
-        shared = np.append(items_of_images(whole.image, whole.item) > cast("int", most), False)
-        chosen[whole.table_row[shared[whole.image]]] = False
-    return np.flatnonzero(chosen)
-
-
-def _warn_of_texts(manifest: Manifest, problems: Problems) -> None:
-    """Warn of empty texts and of languages that may be meant as one, where problems are not gathered."""
-    if problems.gathered:
-        return  # the check counts them
-    empty = np.flatnonzero(manifest.text.blank())
-    if len(empty):
-        problems.add(
-            "empty texts",
-            f"{manifest.source}: {len(empty)} of {len(manifest)} texts are empty "
-            f"(ids {shown(view(manifest.ids, empty))}): fill them in or remove their rows",
-            severity="warning",
+            names = [name for name in splits.words if name]
+            raise InputError(
+                f"{table.source} has no split {split!r}.{did_you_mean(str(split), names)} Its splits: "
+                f"{listed(names, 20)}"
+            )
+        chosen = chosen[splits.codes[chosen] == list(splits.words).index(str(split))]
+    if not len(chosen):
+        where = f" of the split {split!r}" if split is not None else ""
+        raise InputError(
+            f"--rows {rows} chooses no row{where}: {table.source} has rows 0 to {table.n_rows - 1}"
         )
-    if doubled := doubled_languages(manifest):
-        problems.add("language twice", doubled, severity="warning")
+    if most is not None:
+        sources, items = whole.image_source, items_of_images(whole.image, whole.item)
+        there = np.setdiff1d(np.arange(len(sources)), missing_files(sources, os.path.exists))
+        looks = zip(there.tolist(), looked_at(view(sources, there), [""] * len(there)), strict=True)
+        readable = {number: look[1] for number, look in looks if not isinstance(look, InputError)}
+        image = np.append(groups_of_looks(readable, items, cast("int", most)), -1)[whole.image]
+        shared = np.append(items_of_images(image, whole.item) > cast("int", most), False)
+        chosen = np.setdiff1d(chosen, whole.table_row[shared[image]])
+    return chosen

@@ -1,4 +1,6 @@
-"""Near-equal texts of one language: the weighted Jaccard similarity of their character n-grams.
+"""Near-equal texts of one language, clusters of what they link, and families of items.
+
+The similarity of texts is the weighted Jaccard similarity of their character n-grams.
 
 A text is the set of its n-grams (*shingles*) in lower case, a rare one weighing more: ln(1 + N/df), where df
 of the N different texts hold it. So what all texts of a catalogue share counts for little. The similarity of
@@ -9,16 +11,21 @@ one of the rarest shingles of both: the *prefix* of a set is its first shingles,
 rest weighs less than the threshold's part of the set (Chaudhuri, Ganti and Kaushik 2006, "A Primitive
 Operator for Similarity Joins in Data Cleaning"). Only pairs whose prefixes meet are compared, a tile of texts
 at a time.
+
+*Families* are units (items, clusters) with near-equal texts, which never stand in two parts of the data: a
+map that is fitted on one variant of a product and tested on another has seen the test.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.columns import pick
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -30,6 +37,8 @@ _MEETINGS = 1 << 22  # of prefixes, in a tile
 _COMPARED = 1 << 14  # pairs compared at once
 _REST = 0.7  # prefixes are longer than need be by this: more prefixes meet, far fewer pairs are compared
 _ROUNDING = 1e-9
+LARGEST = 0.05  # share of all nodes that a cluster may have
+_FEW = 5  # nodes that any cluster may have
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _ROW_BITS = np.uint64(24)  # texts of one call; the other 40 bits are the shingle's hash
 
@@ -184,3 +193,117 @@ def _tiles(cost: Floats) -> Iterator[slice]:
         stop = max(start + 1, int(np.searchsorted(total, spent + _MEETINGS, side="right")))
         yield slice(start, stop)
         start = stop
+
+
+@dataclass(frozen=True)
+class Links:
+    """Pairs of nodes (codes [p]) that are not independent; `distance` [p] is 0 for equal ones, at most 1."""
+
+    first: Ints
+    second: Ints
+    distance: Floats
+
+    @classmethod
+    def joined(cls, several: Sequence[Links]) -> Links:
+        """Return all links of several; none of none."""
+        columns = [(links.first, links.second, links.distance) for links in several]
+        columns.append((np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)))
+        return cls(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def between(self, node: Ints) -> Links:
+        """Return the links between the nodes `node` of what is linked here, without those within one."""
+        first, second = node[self.first], node[self.second]
+        apart = first != second
+        return Links(first[apart], second[apart], self.distance[apart])
+
+
+def components(n: int, links: Links) -> Ints:
+    """Return the component of each of n nodes."""
+    return _connected(n, links, np.ones(len(links), dtype=bool))
+
+
+def without_chains(
+    n: int, links: Links, largest: float = LARGEST, *, whole: bool = False
+) -> tuple[Links, int]:
+    """Return the links that leave no component too large, and how many components were.
+
+    A component of more than `largest` of the n nodes (and of more than five) is a chain. It keeps only the
+    links below the distance at which one of its parts becomes that large. Where even equal nodes are too
+    many, it falls apart into single ones: what so many share says nothing of any two. `whole`: it always
+    does.
+    """
+    most = max(int(largest * n), _FEW)
+    label = components(n, links)
+    chains = np.flatnonzero(np.bincount(label, minlength=1) > most)
+    kept = np.ones(len(links), dtype=bool)
+    for chain in chains.tolist():
+        own = np.flatnonzero(label[links.first] == chain)
+        kept[own] = False if whole else links.distance[own] < _limit(n, links, own, most)
+    return Links(links.first[kept], links.second[kept], links.distance[kept]), len(chains)
+
+
+def _limit(n: int, links: Links, own: Ints, most: int) -> float:
+    """Return the smallest distance at which, kept, the links `own` make a component of more than `most`."""
+    distances = np.unique(links.distance[own])
+    low, high = 0, len(distances) - 1  # the limit is at `high` or before; all links together are too many
+    while low < high:
+        middle = (low + high) // 2
+        kept = np.zeros(len(links), dtype=bool)
+        kept[own] = links.distance[own] <= distances[middle]
+        if np.bincount(_connected(n, links, kept)).max() > most:
+            high = middle
+        else:
+            low = middle + 1
+    return float(distances[low])
+
+
+def _connected(n: int, links: Links, kept: np.ndarray) -> Ints:
+    if not kept.any():  # the import below takes longer than all else here
+        return np.arange(n)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = links.first[kept], links.second[kept]
+    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n))
+    label: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
+    return label
+
+
+def text_links(
+    text: Sequence[str], language: Ints, rows: Ints, queries: Ints | None = None, shingles: int | None = None
+) -> Links:
+    """Link the rows whose texts are near-equal, within each language.
+
+    Args:
+        text: all texts [n].
+        language: the code of each text's language [n].
+        rows: the rows to compare.
+        queries: only links of these rows; all of `rows` if None.
+        shingles: about how many shingles of a text to compare; all if None.
+
+    """
+    links = []
+    for code in distinct_values(language[rows]).tolist():
+        spoken = rows[language[rows] == code]
+        queried = None if queries is None else np.flatnonzero(np.isin(spoken, queries))
+        first, second, similarity = near_texts(pick(text, spoken), queried, shingles=shingles)
+        links.append(Links(spoken[first], spoken[second], (1 - similarity) / (1 - SIMILAR)))
+    return Links.joined(links)
+
+
+def families(text: Sequence[str], language: Ints, unit: Ints) -> Ints:
+    """Join units with near-equal texts: the code of each text's family [n], equal within a unit."""
+    names, code = np.unique(unit, return_inverse=True)
+    links = text_links(text, language, np.arange(len(unit))).between(code)
+    family: Ints = components(len(names), without_chains(len(names), links)[0])[code]
+    return family
+
+
+def joined_units(unit: Ints, family: Ints) -> int:
+    """Count the units that share their family with another unit."""
+    of_unit = family[np.unique(unit, return_index=True)[1]]
+    sizes = np.bincount(of_unit)
+    return int(sizes[sizes > 1].sum())

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import Floats
-from xlingual.data.files import ENDINGS, read_file
-from xlingual.data.rows import is_missing, is_number, numbered
+from xlingual.data.files import read_file
+from xlingual.data.rows import is_missing, is_number, numbered, read_lines
 from xlingual.data.tables import Table, described
-from xlingual.errors import InputError, did_you_mean, listed, warn
+from xlingual.errors import InputError, did_you_mean, warn
 from xlingual.files import regular_file
 from xlingual.records import digest
 from xlingual.results.provenance import note_file
 
 FEWEST = 4  # pairs: of fewer, no correlation has an interval
 ROLES = ("id", "score", "sentence1", "sentence2")
-_TABBED = (".tsv", ".txt")
 
 
 @dataclass(frozen=True)
@@ -51,27 +49,53 @@ class SentencePairs:
     def read(cls, path: str | Path, columns: Mapping[str, str] | None = None) -> SentencePairs:
         """Read Parquet, JSONL, CSV or TSV with the columns score, sentence1, sentence2 and, if any, id.
 
-        `columns` gives other names ({"score": "label"}). A TSV of three fields without a header is read as
-        score, sentence, sentence, without quoting, as SemEval's files are. Pairs without a score
-        are left out with a warning that counts them. Raises InputError for anything that cannot be used.
+        `columns` gives other names ({"score": "label"}). SemEval's files have no header: three fields with
+        tabs between (score, sentence, sentence), or STS.input.NAME.txt with the scores in STS.gs.NAME.txt.
+        Pairs without a score are left out with a warning that counts them. Raises InputError for anything
+        that cannot be used.
         """
-        path = Path(path)
-        named = _named(columns or {})
-        table = _table(path, named)
-        cells = table.load(table.require(named["score"], "--columns score=NAME names another"))
-        kept = [row for row, cell in enumerate(cells) if not is_missing(cell)]
-        if not kept:
-            found = (
-                f"none of the {table.n_rows} pairs has a score" if table.n_rows else "the file has no rows"
+        path, columns = Path(path), _checked_roles(columns or {})
+        column = {role: columns.get(role, role) for role in ROLES}
+        table = _table(path, column)
+        cells = table.load(table.require(column["score"], "--columns score=NAME names another"))
+        rows = [row for row, cell in enumerate(cells) if not is_missing(cell)]
+        score = np.empty(len(rows))
+        for place, row in enumerate(rows):
+            try:
+                score[place] = float("" if isinstance(cells[row], bool) else cells[row])
+            except (TypeError, ValueError, OverflowError):
+                score[place] = math.nan
+            if not math.isfinite(score[place]):
+                raise InputError(
+                    f"{table.where(row, column['score'])}: found {described(cells[row])} where a score is "
+                    f"expected ({cells[row]!r:.40}): give numbers, or name another column with --columns "
+                    "score=NAME"
+                )
+        if len(rows) < FEWEST or np.ptp(score) == 0:
+            equal = f", and all are {score[0]:g}" if len(rows) >= FEWEST else ""
+            raise InputError(
+                f"{path}: {len(rows)} of {table.n_rows} pairs have a score{equal}: a correlation needs at "
+                f"least {FEWEST} with different scores (--columns score=NAME names their column)"
             )
-            raise InputError(f"{path}: {found}: give a file of scored sentence pairs")
-        score = np.array([_number(table, row, named["score"], cells[row]) for row in kept])
-        first, second = (_sentences(table, named[role], kept) for role in ("sentence1", "sentence2"))
-        _check(path, score, named["score"])
-        if table.n_rows > len(kept):
-            warn(f"{path}: {table.n_rows - len(kept)} of {table.n_rows} pairs have no score and are left out")
-        ids = _ids(table, named["id"], kept, named="id" in (columns or {}))
-        return cls(path.stem, str(path), ids, score, first, second, table.n_rows - len(kept))
+        sentences = []
+        for role in ("sentence1", "sentence2"):
+            texts = list(table.texts(table.require(column[role], f"--columns {role}=NAME names another")))
+            if empty := [row for row in rows if is_missing(texts[row])]:
+                raise InputError(
+                    f"{table.where(empty[0], column[role])}: a pair with a score has no sentence: give it"
+                )
+            sentences.append([texts[row] for row in rows])
+        ids = [str(row + 1) for row in rows]
+        if "id" in columns or "id" in table.names:
+            names = table.scalars(
+                table.require(column["id"], "--columns id=NAME"), "id", "give each pair one"
+            )
+            ids = [names[row] for row in rows]
+            at = np.array(rows, dtype=np.int64)
+            table.check_unique(numbered(ids)[0], table.source, ids, at, "give each pair its own id")
+        if n_unscored := table.n_rows - len(rows):
+            warn(f"{path}: {n_unscored} of {table.n_rows} pairs have no score and are left out")
+        return cls(path.stem, str(path), ids, score, sentences[0], sentences[1], n_unscored)
 
 
 def read_sentence_pairs(
@@ -83,26 +107,23 @@ def read_sentence_pairs(
     A file is named by its stem; files of equal stems by their folder too. Raises InputError for a file that
     is given twice.
     """
-    given = [files] if isinstance(files, str | Path | SentencePairs) else list(files)
-    if not given:
+    files = [files] if isinstance(files, str | Path | SentencePairs) else list(files)
+    if not files:
         raise InputError("no file of sentence pairs is given: name one at least")
-    found = [one if isinstance(one, SentencePairs) else SentencePairs.read(one, columns) for one in given]
-    times = Counter(one.name for one in found)
-    found = [
-        replace(one, name=f"{Path(one.source).resolve().parent.name}/{one.name}")
-        if times[one.name] > 1
-        else one
-        for one in found
-    ]
+    pairs = [file if isinstance(file, SentencePairs) else SentencePairs.read(file, columns) for file in files]
+    times = Counter(each.name for each in pairs)
+    for place, each in enumerate(pairs):
+        if times[each.name] > 1:
+            folder = Path(each.source).resolve().parent.name
+            pairs[place] = replace(each, name=f"{folder}/{each.name}")
     first: dict[str, SentencePairs] = {}
-    for one in found:
-        other = first.setdefault(one.name, one)
-        if other is not one:
+    for each in pairs:
+        if (same := first.setdefault(each.name, each)) is not each:
             raise InputError(
-                f"{other.source} and {one.source} are both called {one.name!r}: give each file once, and "
+                f"{same.source} and {each.source} are both called {each.name!r}: give each file once, and "
                 "rename one of two that share a name"
             )
-    return found
+    return pairs
 
 
 def parse_columns(text: str | None) -> dict[str, str]:
@@ -111,137 +132,55 @@ def parse_columns(text: str | None) -> dict[str, str]:
     >>> parse_columns("score=label,sentence1=a")
     {'score': 'label', 'sentence1': 'a'}
     """
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for part in (text or "").split(",") if text else ():
-        role, equals, name = (piece.strip() for piece in part.partition("="))
-        if not equals or not name:
+        role, _, name = (piece.strip() for piece in part.partition("="))
+        if not name:
             raise InputError(
                 f"--columns {text!r}: expected ROLE=NAME, with commas between, such as "
                 f"score=label,sentence1=a; the roles are {', '.join(ROLES)}"
             )
-        found[role] = name
-    _named(found)
-    return found
+        columns[role] = name
+    return _checked_roles(columns)
 
 
-def _named(columns: Mapping[str, str]) -> dict[str, str]:
-    unknown = next((role for role in columns if role not in ROLES), None)
-    if unknown is not None:
-        raise InputError(
-            f"--columns: {unknown!r} is no column of sentence pairs.{did_you_mean(unknown, ROLES)} "
-            f"They are {', '.join(ROLES)}"
-        )
-    return {role: columns.get(role, role) for role in ROLES}
-
-
-def _table(path: Path, named: Mapping[str, str]) -> Table:
-    """Open the file; raise InputError where it is none, or of a format that is not read."""
-    endings = [*ENDINGS, ".txt"]
-    ending = path.suffix.lower()
-    if path.exists() and not path.is_dir():
-        note_file("sentence pairs", regular_file(path, "a file of sentence pairs"))
-    elif not path.is_file():
-        what = "a folder" if path.is_dir() else "no such file"
-        names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() and not path.is_dir() else []
-        near = did_you_mean(path.name, names)
-        raise InputError(f"{path}: {what}; give a file of sentence pairs{near and '.' + near}")
-    if ending not in endings:
-        raise InputError(
-            f"{path}: a file of sentence pairs ends in {listed(endings)}, not in {path.suffix!r}: convert it"
-        )
-    try:
-        if ending not in _TABBED:
-            return read_file(path)
-        if holds_no_header(path, named.values()):
-            return read_semeval(path, (named["score"], named["sentence1"], named["sentence2"]))
-        return read_file(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-
-
-def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN401  (a cell)
-    """Return a score as a number; a string may hold one."""
-    try:
-        value = float("" if isinstance(cell, bool) else cell)
-    except (TypeError, ValueError):
-        what = repr(cell)[:40] if isinstance(cell, str) else described(cell)
-        raise InputError(
-            f"{table.where(row, name)}: found {what} "
-            "where a score is expected: give numbers, or name another column with --columns score=NAME"
-        ) from None
-    if not math.isfinite(value):
-        raise InputError(
-            f"{table.where(row, name)}: the score {cell} is no number: mend it, or leave it empty"
-        )
-    return value
-
-
-def _sentences(table: Table, name: str, rows: Sequence[int]) -> list[str]:
-    """Return the sentences of some rows; raise InputError where one is empty."""
-    texts = list(table.texts(table.require(name, "--columns names another")))
-    for row in rows:
-        if is_missing(texts[row]):
-            raise InputError(f"{table.where(row, name)}: the pair has a score but no sentence here: give it")
-    return [texts[row] or "" for row in rows]
-
-
-def _ids(table: Table, name: str, rows: Sequence[int], *, named: bool) -> list[str]:
-    """Return the ids of some rows: the numbers of the rows, from 1, where the file has no ids."""
-    if name not in table.names and not named:
-        return [str(row + 1) for row in rows]
-    table.require(name, "--columns id=NAME")
-    names = list(table.scalars(name, "id", "give each pair one"))
-    ids = [names[row] for row in rows]
-    where = np.array(rows, dtype=np.int64)
-    table.check_unique(numbered(ids)[0], table.source, ids, where, "give each pair its own id")
-    return ids
-
-
-def _check(path: Path, score: Floats, name: str) -> None:
-    """Raise InputError where no correlation with the scores can be computed."""
-    if len(score) < FEWEST:
-        pairs = "1 pair has a score" if len(score) == 1 else f"{len(score)} pairs have a score"
-        raise InputError(f"{path}: {pairs}: a correlation needs at least {FEWEST}")
-    if np.ptp(score) == 0:
-        raise InputError(
-            f"{path}: all {len(score)} scores (column {name!r}) are {score[0]:g}, and nothing can correlate "
-            "with equal scores: name another column with --columns score=NAME"
-        )
-
-
-_FIELDS = 3
-
-
-def holds_no_header(path: Path, names: Iterable[str]) -> bool:
-    """Return whether the first line is a pair: three fields, first a number or nothing, none a column."""
-    with path.open("rb") as file:
-        first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n").split("\t")
-    if len(first) != _FIELDS or {field.strip() for field in first} & set(names):
-        return False
-    return not first[0].strip() or is_number(first[0])
-
-
-def read_semeval(path: Path, names: tuple[str, str, str]) -> Table:
-    """Return the table of such a file; `names` are those of its three columns.
-
-    Raises InputError for a line of more or fewer fields, and for text that is not UTF-8.
-    """
-    raw = path.read_bytes()
-    try:
-        lines = raw.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        place = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {place} is not UTF-8 text: save the file as UTF-8") from error
-    rows = []
-    for number, line in enumerate(lines, 1):
-        fields = line.rstrip("\r").split("\t")
-        if fields == [""]:
-            continue
-        if len(fields) != _FIELDS:
+def _checked_roles(columns: Mapping[str, str]) -> dict[str, str]:
+    for role in columns:
+        if role not in ROLES:
             raise InputError(
-                f"{path}, line {number}: {len(fields)} fields where a score and two sentences are expected, "
-                "with tabs between: mend the line, or write a header"
+                f"--columns: {role!r} is no column of sentence pairs.{did_you_mean(role, ROLES)} They are "
+                f"{', '.join(ROLES)}"
             )
-        rows.append(fields)
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    return Table.of_columns(str(path), path.parent, columns)
+    return dict(columns)
+
+
+def _table(path: Path, column: Mapping[str, str]) -> Table:
+    """Open the file; lines of SemEval, which have no header and no quotes, become a table, too."""
+    regular_file(path, "a file of sentence pairs")
+    note_file("sentence pairs", path)
+    names = [column[role] for role in ("score", "sentence1", "sentence2")]
+    is_input = path.name.startswith("STS.input.") and path.suffix == ".txt"
+    if not is_input:
+        if path.suffix.lower() not in (".tsv", ".txt"):
+            return read_file(path)
+        first = next(read_lines(path), (1, ""))[1].split("\t")
+        header = {field.strip() for field in first} & {*column.values()}
+        if len(first) != len(names) or header or (first[0].strip() and not is_number(first[0])):
+            return read_file(path)
+    rows = [(number, line.split("\t")) for number, line in read_lines(path) if line]
+    for number, fields in rows:
+        if len(fields) < 2 if is_input else len(fields) != len(names):
+            expected = "two sentences" if is_input else "a score and two sentences"
+            raise InputError(
+                f"{path}, line {number}: {len(fields)} fields where {expected} are expected, with tabs "
+                "between: mend the line, or write a header"
+            )
+    columns = [list(values) for values in zip(*(fields[:3] for _, fields in rows), strict=False)]
+    columns = columns or [[], [], []]
+    if is_input:
+        gold = path.with_name(path.name.replace("STS.input.", "STS.gs.", 1))
+        scores = [line for _, line in read_lines(regular_file(gold, "the file of the scores"))]
+        if len(scores) != len(rows):
+            raise InputError(f"{gold} has {len(scores)} scores for the {len(rows)} pairs of {path}: mend it")
+        columns = [scores, *columns[:2]]
+    return Table.of_columns(str(path), path.parent, dict(zip(names, columns, strict=True)))

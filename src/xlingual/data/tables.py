@@ -1,31 +1,29 @@
-"""Tables: named columns before their meaning is known, and the problems that are found in them.
+"""Tables: named columns before their meaning is known, and the problems of a file.
 
-A column is an Arrow array where it can be, and a list where its cells are of several types. Arrow columns are
-validated in full: offsets of a damaged file that lead anywhere would end the interpreter when followed.
+A column is an Arrow array where it can be, and a list where its cells are of several types.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.arrays import Floats, Ints
 from xlingual.arrow import from_strings, to_numpy
 from xlingual.columns import Lookup, Strings
-from xlingual.data.rows import is_missing, numbered
+from xlingual.data.rows import is_missing
 from xlingual.errors import InputError, did_you_mean, listed, warn
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Key = TypeVar("Key", bound=Hashable)
 Severity = Literal["error", "warning", "note"]
 Kind = Literal["text", "code", "number", "other"]  # strings; whole numbers or truths; other numbers
 
@@ -36,20 +34,15 @@ class Problem:
 
     severity: Severity
     kind: str  # a short name that does not change, for programs
-    sentence: str  # one line: where, what was found (the first time), what to do
+    sentence: str  # one line: where, what it is (the first time), what to do
     rows: Sequence[int] = ()  # 0-based rows of the table that cannot be used
     examples: Sequence[str] = ()
-
-    @property
-    def times(self) -> int:
-        """How often it occurs."""
-        return max(1, len(self.rows))
 
 
 class Problems(list[Problem]):
     """The problems of a file; where not gathered, the first error is raised, others are warned of."""
 
-    def __init__(self, *, gathered: bool) -> None:
+    def __init__(self, *, gathered: bool = False) -> None:
         super().__init__()
         self.gathered = gathered
 
@@ -76,17 +69,17 @@ class Table:
     def __init__(
         self,
         source: str,
-        folder: Path | None,
+        folder: Path | None,  # images lie in it
         n_rows: int,
         types: Mapping[str, pa.DataType | None],
         read: Callable[[str], pa.ChunkedArray | list[Any]],
         problems: Problems | None = None,
     ) -> None:
-        self.source, self.folder, self.n_rows = source, folder, n_rows  # images lie in `folder`
-        self.names, self._types, self._read = tuple(types), types, read
-        self.problems = Problems(gathered=False) if problems is None else problems
+        self.source, self.folder, self.n_rows = source, folder, n_rows
+        self.names, self._types, self._read = tuple(types), dict(types), read
+        self.problems = Problems() if problems is None else problems
         self._columns: dict[str, pa.ChunkedArray | list[Any]] = {}
-        self._kinds: dict[str, Kind] = {}
+        self._classes: dict[str, list[str | None]] = {}
 
     @classmethod
     def of_columns(
@@ -115,21 +108,16 @@ class Table:
         import pyarrow as pa
 
         check_names(schema.names, source)
-        types = dict(zip(schema.names, schema.types, strict=True))
-        classes = {name: words for name, words in _classes(schema).items() if name in types}
-        classes = {name: words for name, words in classes.items() if pa.types.is_integer(types[name])}
-
-        def column(name: str) -> pa.ChunkedArray:
-            cells = _sound(read(name), source, name)
-            if name not in classes:
-                return cells
-            words = [*classes[name], None]
-            places = (place if place is not None else -1 for place in cells.to_pylist())  # -1: none
-            texts = [words[place] if 0 <= place < len(words) else None for place in places]
-            return pa.chunked_array([from_strings(texts, pa.large_string())])
-
-        types |= dict.fromkeys(classes, pa.large_string())
-        return cls(source, folder, n_rows, types, column, problems)
+        table = cls(
+            source, folder, n_rows, dict(zip(schema.names, schema.types, strict=True)), read, problems
+        )
+        with suppress(KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            features: Any = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+            for name, feature in features.items():
+                if pa.types.is_integer(table._types[name]) and feature["_type"] == "ClassLabel":
+                    table._classes[name] = [*map(str, feature["names"]), None]
+                    table._types[name] = pa.large_string()
+        return table
 
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""
@@ -147,95 +135,113 @@ class Table:
 
     def kind(self, name: str) -> Kind:
         """Return what a column holds besides missing cells; the type of an Arrow column tells it."""
-        if name not in self._kinds:
-            self._kinds[name] = _kind(self._types[name] or self.column(name)) if name else "other"
-        return self._kinds[name]
+        import pyarrow as pa
+
+        kind: Any = self._types[name] or self.column(name)
+        if isinstance(kind, list):
+            types = {type(cell) for cell in kind} - {type(None)}
+            return next(
+                (k for k, t in _TYPES.items() if types and all(issubclass(c, t) for c in types)), "other"
+            )
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if str(kind) in ("string", "large_string", "string_view", "null"):
+            return "text"
+        if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+            return "code"
+        return "number" if pa.types.is_floating(kind) or pa.types.is_decimal(kind) else "other"
 
     def column(self, name: str) -> pa.ChunkedArray | list[Any]:
-        """Return a column, which is read once."""
+        """Return a column, which is read once.
+
+        Arrow columns are validated in full: offsets of a damaged file may lead anywhere in memory.
+        """
         if name not in self._columns:
-            self._columns[name] = self._read(name)
+            column = self._read(name)
+            if not isinstance(column, list):
+                self._sound(name, column.validate, full=True)
+            if names := self._classes.get(name):
+                places = (-1 if place is None else place for place in column.to_pylist())  # type: ignore[union-attr]
+                words = [names[place] if 0 <= place < len(names) else None for place in places]
+                column = _large_strings(words)
+            self._columns[name] = column
         return self._columns[name]
 
     def load(self, name: str) -> list[Any]:
         """Return a column as Python values."""
         column = self.column(name)
+        return column if isinstance(column, list) else list(self._sound(name, column.to_pylist))
+
+    def _sound(self, name: str, read: Callable[..., Any], **options: bool) -> Any:  # noqa: ANN401
+        """Return what a library reads of a column; raise InputError where it cannot."""
         try:
-            return column if isinstance(column, list) else list(column.to_pylist())
-        except Exception as error:  # dates before the year 1, unknown time zones, of damaged files: any kind
+            return read(**options)
+        except Exception as error:  # for dates before the year 1, unknown time zones, damage: any kind
+            text = " that is text but not UTF-8" if "UTF8" in str(error) else f" ({first_line(error, 100)})"
             raise InputError(
-                f"{self.source}, column {name!r} cannot be read ({first_line(error, 100)}): write it again"
+                f"{self.where(column=name)} cannot be read{text}: write the file again"
             ) from error
 
     def texts(self, name: str) -> Strings:
         """Return a column of texts, "" where one is missing; anything but a string is a problem."""
         if self.kind(name) == "text" and not isinstance(column := self.column(name), list):
             return Strings.of_arrow(column)
-        expected = "a text is expected: write it as a string, or rename the column if it holds no texts"
-        return self._strings(name, "no text", f"where {expected}", lambda cell: None)
+        return self._strings(name, "text", "write each text as a string", lambda cell: None)
 
     def scalars(self, name: str, what: str, remedy: str) -> Strings:
         """Return a column of scalars that name something, as strings; a missing one or a list is a problem.
 
         `what` and `remedy` complete the sentences of the problems: "id", "give each row one".
         """
-        kind, column = self.kind(name), self.column(name)
-        is_whole = kind == "code" and str(self._types[name]) != "bool"
-        if not isinstance(column, list) and (kind == "text" or is_whole):
+        column = self.column(name)
+        if not isinstance(column, list) and self._is_spelt(name):
             strings = Strings.of_arrow(column)
         else:
-            strings = self._strings(name, f"no {what}", f"as {what}: give a string or a number", _name)
+            strings = self._strings(name, what, "give a string or a number", _name)
         empty = np.flatnonzero(strings.blank()).tolist()
-        if empty:
-            sentence = f"{self.where(empty[0], name)}: empty {what}{and_more(empty)}: {remedy}"
-            self.problems.add(f"empty {what}", sentence, empty)
-            nameless = {row: f"nameless-{row + 1}" for row in empty}  # a language tag, too; not used
-            return Strings.of(nameless.get(row, text) for row, text in enumerate(strings))
-        return strings
+        if not empty:
+            return strings
+        self.problems.add(
+            f"empty {what}", f"{self.where(empty[0], name)}: empty {what}{and_more(empty)}: {remedy}", empty
+        )
+        nameless = {row: f"nameless-{row + 1}" for row in empty}  # a language tag, too; not used
+        return Strings.of(nameless.get(row, text) for row, text in enumerate(strings))
 
-    def _strings(self, name: str, kind: str, expected: str, convert: Callable[[Any], str | None]) -> Strings:
+    def _is_spelt(self, name: str) -> bool:
+        """Return whether Arrow spells the cells of a column as Python does: strings and whole numbers."""
+        return self.kind(name) in ("text", "code") and str(self._types[name]) != "bool"
+
+    def _strings(self, name: str, what: str, remedy: str, convert: Callable[[Any], str | None]) -> Strings:
         """Return the cells of a column as strings; `convert` gives None for one that is a problem."""
         cells = self.load(name)
         texts = [
             cell if isinstance(cell, str) else "" if is_missing(cell) else convert(cell) for cell in cells
         ]
-        if None in texts:
-            odd = [row for row, text in enumerate(texts) if text is None]
-            examples = [f"row {row + 1}: {described(cells[row])}" for row in odd[:3]]
-            sentence = f"{self.where(odd[0], name)}: found {described(cells[odd[0]])} {expected}"
-            self.problems.add(kind, sentence, odd, examples)
+        if odd := [row for row, text in enumerate(texts) if text is None]:
+            cases = [f"row {row + 1}: {described(cells[row])}" for row in odd[:3]]
+            sentence = f"found {described(cells[odd[0]])} where a {what} is expected: {remedy}"
+            self.problems.add(f"no {what}", f"{self.where(odd[0], name)}: {sentence}", odd, cases)
         try:
             return Strings.of(texts)
         except UnicodeEncodeError:
-            rows = [row for row, text in enumerate(texts) if text and not encodes(text)]
-        self.problems.add(
-            "half a character",
-            f"{self.where(rows[0], name)}: half of a surrogate pair (\\ud800 … \\udfff) is no character: "
-            "remove it, or write the pair or the character itself",
-            rows,
-        )
-        return Strings.of((text or "").encode(errors="replace").decode() for text in texts)
+            whole = [(text or "").encode(errors="replace").decode() for text in texts]
+        rows = [row for row, text in enumerate(texts) if (text or "") != whole[row]]
+        sentence = "half of a surrogate pair (\\ud800 … \\udfff) is no character: write the whole character"
+        self.problems.add("half a character", f"{self.where(rows[0], name)}: {sentence}", rows)
+        return Strings.of(whole)
 
     def words(self, name: str, most: int, empty: str | None = None) -> Lookup[Any] | None:
         """Return a column as words, `empty` for a missing cell; None for no words, or more than `most`."""
         column = self.column(name)
-        if self.kind(name) == "text" and not isinstance(column, list):
-            codes, words = Strings.of_arrow(column).numbered()
-            values: Sequence[Any] = words if len(words) <= most + 64 else ()  # some may be blank
+        if not isinstance(column, list) and self._is_spelt(name):
+            codes, cells = Strings.of_arrow(column).numbered()
+            if len(cells) > most + 64:  # some may be blank
+                return None
         else:
-            cells = self.load(name)
-            if odd := [row for row, cell in enumerate(cells) if not isinstance(cell, Hashable)]:
-                place = f"{self.where(odd[0], name)}: found {described(cells[odd[0]])}"
-                self.problems.add(f"no {name}", f"{place}: give a string or a number", odd)
-                cells = [cell if isinstance(cell, Hashable) else None for cell in cells]
-            codes, keys = numbered((type(cell), cell) for cell in cells)  # True is no 1
-            values = [cell for _, cell in keys]
+            codes, cells = np.arange(self.n_rows), self.load(name)  # type: ignore[assignment]
         numbers: dict[str, int] = {}
-        spelt = (empty if is_missing(value) else str(value) for value in values)
+        spelt = (empty if is_missing(c) else str(c).encode(errors="replace").decode() for c in cells)
         places = [-1 if word is None else numbers.setdefault(word, len(numbers)) for word in spelt]
-        if not numbers or len(numbers) > most:
-            return None
-        return Lookup(list(numbers), np.array(places, dtype=np.int64)[codes])
+        return Lookup([*numbers], np.array(places)[codes]) if 0 < len(numbers) <= most else None
 
     def numbers(self, name: str) -> Floats:
         """Return a column of numbers, NaN where a cell is missing or not finite."""
@@ -243,46 +249,41 @@ class Table:
         if isinstance(column, list):
             values = np.array([_float(cell) for cell in column], dtype=np.float64)
         else:
-            import pyarrow as pa
-
-            values = to_numpy(column.cast(pa.float64()))
+            values = to_numpy(column.cast("float64"))
         return np.where(np.isfinite(values), values, np.nan)
 
     def check_unique(self, keys: Ints, where: str, names: Sequence[str], rows: Ints, remedy: str) -> bool:
         """Report a problem that names both rows where two keys are equal; `rows` are those of the table."""
-        if len(distinct_values(keys)) == len(keys):
-            return True
-        first = np.unique(keys, return_index=True, return_inverse=True)
-        earlier = first[1][first[2].reshape(-1)]
+        _, first, code = np.unique(keys, return_index=True, return_inverse=True)
+        earlier = first[code.reshape(-1)]
         again = np.flatnonzero(earlier != np.arange(len(keys))).tolist()
-        pairs = [(int(rows[earlier[place]]) + 1, int(rows[place]) + 1, names[place]) for place in again[:3]]
-        more = f" ({len(again) - 1} more rows repeat an id)" if len(again) > 1 else ""
-        one, other, name = pairs[0]
-        self.problems.add(
-            "same id",
-            f"{where}: rows {one} and {other} have the same id {name!r:.80}{more}: {remedy}",
-            rows[again].tolist(),
-            [f"rows {one} and {other}: {name!r:.60}" for one, other, name in pairs],
-        )
+        if not again:
+            return True
+        cases = [
+            f"rows {rows[earlier[place]] + 1} and {rows[place] + 1} have the same id {names[place]!r:.80}"
+            for place in again[:3]
+        ]
+        sentence = f"{where}: {cases[0]}{and_more(again)}: {remedy}"
+        self.problems.add("same id", sentence, rows[again].tolist(), cases)
         return False
+
+
+_TYPES: dict[Kind, Any] = {"text": str, "code": int, "number": (int, float)}
 
 
 def columns_of_records(rows: Sequence[Mapping[str, Any]], source: str) -> dict[str, Any]:
     """Return the columns of rows, a cell that a row lacks as None: strings as Arrow, others as lists."""
-    import pyarrow as pa
-
     odd = next((place for place, row in enumerate(rows) if not isinstance(row, Mapping)), None)
     if odd is not None:
-        raise InputError(
-            f"{source}, row {odd + 1}: expected a mapping of columns to values, found {rows[odd]!r:.60}"
-        )
+        expected = "expected a mapping of columns to values, such as {…}"
+        raise InputError(f"{source}, row {odd + 1}: {expected}, found {described(rows[odd])}")
     columns: dict[str, Any] = {}
     for name in dict.fromkeys(name for row in rows for name in row):
         cells = [row.get(name) for row in rows]
         columns[str(name)] = cells
         if {*map(type, cells)} <= {str, type(None)}:
             with suppress(UnicodeEncodeError):  # half a surrogate pair: a problem where the column is used
-                columns[str(name)] = pa.chunked_array([from_strings(cells, pa.large_string())])
+                columns[str(name)] = _large_strings(cells)
     return columns or ({"": [None] * len(rows)} if rows else {})
 
 
@@ -296,10 +297,8 @@ def joined(tables: Sequence[Table], source: str, folder: Path | None, problems: 
                 f"({listed(sorted({*table.names} ^ {*first.names}))} only in one of them): "
                 "write all parts of one table with the same columns"
             )
-    types = {name: first._types[name] for name in first.names}
-    for name in first.names:
-        if {table.kind(name) for table in tables} != {first.kind(name)}:
-            types[name] = None
+    same = [name for name in first.names if len({table.kind(name) for table in tables}) == 1]
+    types = {name: first._types[name] if name in same else None for name in first.names}
 
     def read(name: str) -> Any:  # noqa: ANN401
         return concatenated([table.column(name) for table in tables])
@@ -308,68 +307,17 @@ def joined(tables: Sequence[Table], source: str, folder: Path | None, problems: 
 
 
 def concatenated(columns: Sequence[Any]) -> pa.ChunkedArray | list[Any]:
-    """Return several columns, one after the other: of Arrow where all are, or are missing, of one type."""
+    """Return several columns, one after the other: of Arrow where all are of one type, or missing."""
     import pyarrow as pa
 
-    empty = [isinstance(column, list) and not any(cell is not None for cell in column) for column in columns]
     types = {column.type for column in columns if not isinstance(column, list)}
-    if any(isinstance(column, list) and not e for column, e in zip(columns, empty, strict=True)) or not types:
-        every = (column if isinstance(column, list) else column.to_pylist() for column in columns)
-        return [cell for column in every for cell in column]
+    filled = any(isinstance(column, list) and any(c is not None for c in column) for column in columns)
+    if filled or not types:
+        lists = (column if isinstance(column, list) else column.to_pylist() for column in columns)
+        return [cell for column in lists for cell in column]
     kind = next(iter(types)) if len(types) == 1 else pa.large_string()
-    parts = [
-        pa.nulls(len(c), kind) if isinstance(c, list) else c.cast(kind).combine_chunks() for c in columns
-    ]
-    return pa.chunked_array(parts, kind)
-
-
-def _kind(column: Any) -> Kind:  # noqa: ANN401  (an Arrow type, or a list of cells)
-    """Return what a column holds besides missing cells."""
-    import pyarrow as pa
-
-    if isinstance(column, list):
-        types = {type(cell) for cell in column} - {type(None)}
-        for kind, allowed in (("text", str), ("code", int), ("number", (int, float))):
-            if types and all(issubclass(each, allowed) for each in types):
-                return kind  # type: ignore[return-value]
-        return "other"
-    column = column.value_type if pa.types.is_dictionary(column) else column
-    if str(column) in {"string", "large_string", "string_view", "null"}:
-        return "text"
-    if pa.types.is_integer(column) or pa.types.is_boolean(column):
-        return "code"
-    return "number" if pa.types.is_floating(column) or pa.types.is_decimal(column) else "other"
-
-
-def _sound(column: pa.ChunkedArray, source: str, name: str) -> pa.ChunkedArray:
-    """Return a column, validated in full; raise InputError where it is damaged."""
-    import pyarrow as pa
-
-    try:
-        column.validate(full=True)
-        return column
-    except pa.ArrowException as error:
-        reason = first_line(error)
-        if "UTF8" in reason:
-            raise InputError(
-                f"{source}, column {name!r} holds text that is not UTF-8: write it again as UTF-8"
-            ) from error
-        raise InputError(
-            f"{source}, column {name!r} cannot be read ({reason}): write the file again"
-        ) from error
-
-
-def _classes(schema: pa.Schema) -> dict[str, list[str]]:
-    """Return the names of the classes of each column that has some, as Hugging Face datasets writes them."""
-    try:
-        features: Any = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
-        return {
-            column: [str(name) for name in feature["names"]]
-            for column, feature in features.items()
-            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" and feature.get("names")
-        }
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        return {}
+    parts = [pa.chunked_array([pa.nulls(len(c), kind)]) if isinstance(c, list) else c for c in columns]
+    return pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks], kind)
 
 
 def check_names(names: Sequence[str], source: str) -> None:
@@ -381,15 +329,19 @@ def check_names(names: Sequence[str], source: str) -> None:
         )
 
 
-def _name(cell: Any) -> str | None:  # noqa: ANN401
-    """Return a scalar as a string; None for a list, a mapping, bytes or an array, which can be no name.
+def _large_strings(cells: Sequence[str | None]) -> pa.ChunkedArray:
+    """Return strings as an Arrow column."""
+    import pyarrow as pa
 
-    Whole numbers become floats in many tools once a column has a gap: 7.0 names what 7 names.
-    """
-    is_many = isinstance(cell, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
+    return pa.chunked_array([from_strings(cells, pa.large_string())])
+
+
+def _name(cell: Any) -> str | None:  # noqa: ANN401
+    """Return a scalar as a string, 7.0 as 7; None for a list, a mapping, bytes or an array."""
+    many = isinstance(cell, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
         cell, "__array_interface__"
     )
-    if is_many and getattr(cell, "shape", None) != ():  # which is that of a numpy number
+    if many and getattr(cell, "shape", None) != ():  # which is that of a numpy number
         return None
     return str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell)
 
@@ -402,24 +354,10 @@ def _float(cell: Any) -> float:  # noqa: ANN401
         return np.nan
 
 
-def encodes(text: str) -> bool:
-    """Return whether a text can be UTF-8: half a surrogate pair, which JSON can spell, cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def described(value: Any) -> str:  # noqa: ANN401
     """Return what a value is, for an error: "the number 12", "a list"."""
-    match value:
-        case bool():
-            return f"the truth value {value}"
-        case int() | float():
-            return f"the number {value}"
-        case bytes() | bytearray():
-            return f"{len(value)} bytes"
+    if isinstance(value, bool | int | float):
+        return f"the {'truth value' if isinstance(value, bool) else 'number'} {value!s:.40}"
     names = {list: "a list", tuple: "a list", str: "a string", dict: "a mapping", type(None): "null"}
     return names.get(type(value), f"a value of type {type(value).__name__}")
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.manifest import Manifest, read_reference, split_reference
-from xlingual.embed.encoding import Progress, VectorSource, encode, is_kept
+from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.encoders.transform import TransformedTexts
 from xlingual.errors import InputError
 from xlingual.records import Texts, digest
-from xlingual.store import HALF, Store
+from xlingual.store import Store
 
 
 def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
@@ -100,7 +100,6 @@ def batch_identity(encoder: Encoder, *texts: Texts, store: Store | None = None) 
     vectors among other texts. A store of half precision rounds the vectors that it keeps.
     """
     if not encoder.depends_on_batch:
-        rounded = store is not None and store.half and is_kept(encoder)
-        return f"{encoder.identity}#{HALF}" if rounded else encoder.identity
+        return encoder.identity
     digests = frozenset[bytes]().union(*(part.row_digests() for part in texts))
     return f"{encoder.identity}#among={digest(*sorted(digests)).hex()[:12]}"

@@ -10,20 +10,23 @@ Vries, Boytsov and Lin, "Which BM25 do you mean?", ECIR 2020, list them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import version
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.bm25_terms import TermReader
 from xlingual.encoders.options import FIT, Option, amount, not_empty, one_of, share
+from xlingual.encoders.runtime import require
 from xlingual.encoders.scheme import TEXTS, Context, Scheme
-from xlingual.errors import InputError, listed
+from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.forms import COSINE, DOT, SparseVectors
+from xlingual.models.words import primary, terms
 from xlingual.records import Texts, digest
 
 SCHEME = Scheme(
@@ -48,216 +51,206 @@ SCHEME = Scheme(
     ),
 )
 
-LUCENE, ROBERTSON, ATIRE = "lucene", "robertson", "atire"
-LANGUAGE, ALL = "language", "all"
-
-
-@dataclass(frozen=True)
-class Weighting:
-    """BM25: what a term adds to a score that is `tf` times in a candidate of `length` terms.
-
-    `df` of `n` candidates have the term, and these have `average` terms.
-
-        lucene      ln(1 + (n − df + ½)/(df + ½)) · tf / (tf + k1·(1 − b + b·length/average))
-        robertson   ln(max(1, (n − df + ½)/(df + ½))) · the same
-        atire       ln(n/df) · (k1 + 1) · the same
-    """
-
-    method: str = LUCENE
-    k1: float = 1.5
-    b: float = 0.75
-
-    def idf(self, df: Floats, n: int) -> Floats:
-        """Return the weight of terms; of one that no text has (df 0) by ATIRE that of one in one text."""
-        if self.method == ATIRE:
-            return np.asarray(np.log(n / np.maximum(df, 1)))
-        odds = (n - df + 0.5) / (df + 0.5)
-        return np.asarray(np.log(1 + odds if self.method == LUCENE else np.maximum(odds, 1)))
-
-    def saturated(self, tf: Floats, relative_length: Floats) -> Floats:
-        """Return the part that depends on the candidate, below 1, or below k1 + 1 by ATIRE."""
-        found = tf / (tf + self.k1 * (1 - self.b + self.b * relative_length))
-        return np.asarray(found * (self.k1 + 1 if self.method == ATIRE else 1))
-
-
-@dataclass(frozen=True, eq=False)
-class Collection:
-    """Candidates that are searched: their terms in order, and how often each text has each."""
-
-    texts: Sequence[str]
-    language: Sequence[str]
-    column: Mapping[str, int]  # of each term
-    counts: Any  # CSR of scipy [n, terms]
-    lengths: Ints  # [n] terms of a text, repeated ones too
+_LISTS = (  # of stop words in bm25s
+    "da:DANISH de:GERMAN en:EN es:SPANISH fr:FRENCH it:ITALIAN ko:KOREAN nb:NORWEGIAN nl:DUTCH no:NORWEGIAN "
+    "pt:PORTUGUESE ru:RUSSIAN sv:SWEDISH tr:TURKISH zh:CHINESE"
+)
 
 
 class Bm25Encoder(Encoder):
     """BM25 of a collection, which is what `over` was given.
 
-    Document frequencies and the average length are those of the candidates, or of the texts that `fit` loads;
-    with `index` "language" of the candidate's own language, as in an index for each. A text without a role
-    has the vector of a candidate among the batch, and is compared by the cosine.
+    A term that is tf times in a candidate of `length` terms adds to its score, where df of n candidates have
+    the term and a candidate has `average` terms:
+
+        lucene      ln(1 + (n − df + ½)/(df + ½)) · tf / (tf + k1·(1 − b + b·length/average))
+        robertson   ln(max(1, (n − df + ½)/(df + ½))) · the same
+        atire       ln(n/max(df, 1)) · (k1 + 1) · the same
+
+    df, n and average are those of the candidates, or of the texts that `fit` loads; with index=language those
+    of the candidate's language. A text without a role is a candidate among the batch, compared by the cosine.
     """
 
     origin = "surface"
     by_role = True
     zero_vector = "no known word"
 
-    def __init__(
-        self,
-        weighting: Weighting | None = None,
-        reader: TermReader | None = None,
-        index: str = LANGUAGE,
-        fit: Callable[[], Texts] | None = None,
-    ) -> None:
-        self.weighting, self.reader = weighting or Weighting(), reader or TermReader()
-        self.index, self.fit = index, fit
-        self.among: Collection | None = None
+    def __init__(self, options: Mapping[str, Any], fit: Callable[[], Texts] | None = None) -> None:
+        self.options, self.fit = options, fit
+        self.candidates: tuple[list[str], list[str]] | None = None  # texts and languages
+        self._lacking: dict[str, set[str]] = {}
 
     @property
     def depends_on_batch(self) -> bool:
         """Whether its candidates are not known yet."""
-        return self.among is None and self.fit is None
+        return self.candidates is None and self.fit is None
 
     @cached_property
     def identity(self) -> str:
         """The options, and a digest of the fit texts, or `df=collection` where the candidates are counted."""
-        own = self.weighting
-        df = "collection" if self.fit is None else digest(*sorted(self._fit.row_digests())).hex()
-        return (
-            f"bm25:v1?method={own.method}&k1={own.k1:g}&b={own.b:g}&index={self.index}&"
-            f"{self.reader.identity}&df={df}"
-        )
+        options = {name: self.options[name] for name in ("method", "k1", "b", "index", "field")}
+        options |= {name: f"{options[name]:g}" for name in ("k1", "b")}
+        for name, package in (("stopwords", "bm25s"), ("stemmer", "PyStemmer")):
+            value = self.options[name]
+            options[name] = value if value == "none" else f"{value}-{version(package)}"
+        options["df"] = "collection" if self.fit is None else digest(*sorted(self.fitted_on)).hex()
+        return "bm25:v1?" + "&".join(f"{name}={value}" for name, value in options.items())
 
     @cached_property
     def fitted_on(self) -> frozenset[bytes]:
         """Digests of the rows whose words were counted; empty without `fit`."""
-        return frozenset() if self.fit is None else self._fit.row_digests()
+        return frozenset() if self._fit is None else self._fit.row_digests()
 
     def over(self, candidates: Texts, /) -> Bm25Encoder:
         """Return the encoder of a search among these candidates."""
-        read, known = self.reader.read(candidates), self.among
-        if known is not None and known.texts == read and known.language == list(candidates.language):
+        read = self._read(candidates), list(candidates.language)
+        if read == self.candidates:
             return self
-        found = copy(self)
-        found.__dict__.pop("_statistics", None)
-        found.among = self._collected(candidates)
-        return found
+        search = copy(self)
+        search.candidates = read
+        for name in ("_collection", "_statistics"):
+            search.__dict__.pop(name, None)
+        return search
 
     def fit_model(self) -> None:
-        """Read the words of the fit texts, where there are some."""
-        if self.fit is not None:
-            _ = self._fit_terms
+        """Read the fit texts, where there are some."""
+        _ = self._fit
 
     def encode(self, batch: Texts, /) -> Any:  # noqa: ANN401  (SparseVectors, which `Encoder` allows)
         """Return sparse float32 [n, terms of the candidates]."""
-        if self.among is None:
-            if batch.role == "query":
-                raise InputError("bm25: queries need the candidates that they are searched among (`over`)")
-            weights = self.over(batch)._weighted(batch)
-            return SparseVectors.of(weights, COSINE if batch.role is None else DOT)
+        if self.candidates is None and batch.role == "query":
+            raise InputError("bm25: queries need the candidates that they are searched among (`over`)")
+        encoder = self.over(batch) if self.candidates is None else self
+        counts, lengths = encoder._counted(self._read(batch), list(batch.language))
         if batch.role == "query":
-            return SparseVectors.of(self._counts(self.reader.read(batch), batch.language)[0], DOT)
-        return SparseVectors.of(self._weighted(batch), DOT)
+            return SparseVectors.of(counts, DOT)
+        weights = encoder._weighted(counts, lengths, batch.language)
+        return SparseVectors.of(weights, COSINE if self.candidates is None and batch.role is None else DOT)
 
     def notes(self) -> list[str]:
-        """Return which languages have no stop words or stemmer."""
-        return self.reader.notes()
+        """Return which languages lacked stop words or a stemmer, since this was last asked."""
+        notes = [
+            f"bm25: {kind}= has nothing for {listed(sorted(tags), 20)}: their words stay as they are"
+            for kind, tags in self._lacking.items()
+        ]
+        self._lacking.clear()
+        return notes
 
-    def _collected(self, texts: Texts) -> Collection:
-        read, language = self.reader.read(texts), list(texts.language)
-        split = [self.reader.terms(text, tag) for text, tag in zip(read, language, strict=True)]
-        column = {term: place for place, term in enumerate(sorted({term for own in split for term in own}))}
-        if read and not column:
-            raise InputError(
-                f"bm25: none of the {len(read):,} candidates has a word (first: {texts.ids[0]!r}): give "
-                "other texts or columns (field=), or leave out stopwords="
-            )
-        return Collection(read, language, column, *_counted(split, column))
+    def _read(self, batch: Texts) -> list[str]:
+        """Return the text of each row, or its columns one after another."""
+        columns = {"text": batch.text, **batch.fields}
+        names = [name.strip() for name in self.options["field"].split(",")]
+        for name in names:
+            if name not in columns:
+                raise InputError(
+                    f"bm25: field= names no column of the data: {name!r}.{did_you_mean(name, columns)} "
+                    f"They have {listed(columns)}"
+                )
+        return ["\n".join(row) for row in zip(*(columns[name] for name in names), strict=True)]
 
-    def _counts(self, read: Sequence[str], language: Sequence[str]) -> tuple[Any, Ints]:
-        """Return how often each text has each term of the collection, and how many terms it has."""
-        among = self.among
-        assert among is not None
-        if among.texts == read and among.language == list(language):
-            return among.counts, among.lengths
-        split = [self.reader.terms(text, tag) for text, tag in zip(read, language, strict=True)]
-        return _counted(split, among.column)
+    def _terms(self, text: str, language: str) -> list[str]:
+        """Return the terms of a text, in its order."""
+        words, tag = terms(text, language), primary(language)
+        if self.options["stopwords"] != "none":
+            if not (stops := _stop_words(tag)):
+                self._lacking.setdefault("stopwords", set()).add(tag)
+            words = [word for word in words if word not in stops]
+        if self.options["stemmer"] != "none":
+            if (stem := _stemmer(tag)) is None:
+                self._lacking.setdefault("stemmer", set()).add(tag)
+            words = words if stem is None else stem(words)
+        return words
 
-    def _weighted(self, batch: Texts) -> Any:  # noqa: ANN401  (CSR of scipy)
-        """Return the weights of each text's terms, CSR of scipy."""
-        counts, lengths = self._counts(self.reader.read(batch), batch.language)
-        weights = counts.copy()
-        sizes = np.diff(counts.indptr)
-        tags = np.array([self._index_of(tag) for tag in batch.language], dtype=object)
-        for tag in dict.fromkeys(tags):
-            df, n, average = self._statistics[self._known(tag)]
+    @cached_property
+    def _collection(self) -> tuple[dict[str, int], Any, Ints]:
+        """The column of each term of the candidates, and their counts."""
+        texts, languages = self.candidates or ([], [])
+        split = [self._terms(text, tag) for text, tag in zip(texts, languages, strict=True)]
+        column = {term: place for place, term in enumerate(sorted(set(chain.from_iterable(split))))}
+        return column, *_counts(split, column)
+
+    def _counted(self, texts: list[str], languages: list[str]) -> tuple[Any, Ints]:
+        """Count the candidates' terms in texts."""
+        column, counts, lengths = self._collection
+        if (texts, languages) == self.candidates:
+            return counts, lengths
+        return _counts([self._terms(text, tag) for text, tag in zip(texts, languages, strict=True)], column)
+
+    def _weighted(self, counts: Any, lengths: Ints, languages: Sequence[str]) -> Any:  # noqa: ANN401
+        """Compute what each term of candidates adds to a score, CSR of scipy."""
+        k1, b, method = (self.options[name] for name in ("k1", "b", "method"))
+        weights, sizes, tags = counts.copy(), np.diff(counts.indptr), np.array(self._tags(languages))
+        for tag in dict.fromkeys(tags.tolist()):
+            if tag not in self._statistics:
+                raise InputError(
+                    f"bm25: fit= has no texts in {tag!r}, only in {listed(self._statistics)}, and words are "
+                    "counted by language: name texts that have it, or write index=all"
+                )
+            n, average, df = self._statistics[tag]
+            odds = (n - df + 0.5) / (df + 0.5)
+            ratio = {"lucene": 1 + odds, "robertson": np.maximum(odds, 1), "atire": n / np.maximum(df, 1)}
             here = np.repeat(tags == tag, sizes)
-            relative = np.repeat(lengths / max(average, 1e-9), sizes)[here]
-            idf = self.weighting.idf(df, n)[counts.indices[here]]
-            weights.data[here] = idf * self.weighting.saturated(counts.data[here], relative)
+            tf, relative = counts.data[here], np.repeat(lengths / max(average, 1e-9), sizes)[here]
+            saturated = tf / (tf + k1 * (1 - b + b * relative)) * (k1 + 1 if method == "atire" else 1)
+            weights.data[here] = np.log(ratio[method])[counts.indices[here]] * saturated
         return weights
 
+    def _tags(self, languages: Sequence[str]) -> list[str]:
+        """Name the index of each text."""
+        return list(languages) if self.options["index"] == "language" else ["all"] * len(languages)
+
     @cached_property
-    def _statistics(self) -> dict[str, tuple[Floats, int, float]]:
-        """(texts with each term, texts, average length) of each index."""
-        among = self.among
-        assert among is not None
-        language, counts, lengths = among.language, among.counts, among.lengths
-        if self.fit is not None:
-            language = list(self._fit.language)
-            counts, lengths = _counted(self._fit_terms, among.column)
-        tags = np.array([self._index_of(tag) for tag in language], dtype=object)
-        found = {}
-        for tag in dict.fromkeys(tags):
+    def _statistics(self) -> dict[str, tuple[int, float, Floats]]:
+        """The number of texts of each index, their average length, and how many have each term [terms]."""
+        texts, languages = self.candidates or ([], [])
+        if self._fit is not None:
+            texts, languages = self._read(self._fit), list(self._fit.language)
+        counts, lengths = self._counted(texts, languages)
+        tags, statistics = np.array(self._tags(languages)), {}
+        for tag in dict.fromkeys(tags.tolist()):
             rows = np.flatnonzero(tags == tag)
-            df = np.bincount(counts[rows].indices, minlength=len(among.column)).astype(np.float64)
-            found[tag] = df, len(rows), float(lengths[rows].mean())
-        return found
-
-    def _index_of(self, language: str) -> str:
-        return language if self.index == LANGUAGE else ALL
-
-    def _known(self, index: str) -> str:
-        if index in self._statistics:
-            return index
-        raise InputError(
-            f"bm25: fit= has no texts in {index!r}, only in {listed(self._statistics)}, and words are "
-            f"counted by language: name texts that have it, or write index={ALL}"
-        )
+            df = np.bincount(counts[rows].indices, minlength=counts.shape[1]).astype(np.float64)
+            statistics[tag] = len(rows), float(lengths[rows].mean()), df
+        return statistics
 
     @cached_property
-    def _fit(self) -> Texts:
-        assert self.fit is not None
-        texts = self.fit()
-        if not len(texts):
-            raise InputError("bm25: fit= names no texts; choose a split that has some")
-        return texts.plain()
-
-    @cached_property
-    def _fit_terms(self) -> list[Sequence[str]]:
-        texts = self._fit
-        read = self.reader.read(texts)
-        return [self.reader.terms(text, tag) for text, tag in zip(read, texts.language, strict=True)]
+    def _fit(self) -> Texts | None:
+        return None if self.fit is None else self.fit().plain()
 
 
-def _counted(split: Sequence[Sequence[str]], column: Mapping[str, int]) -> tuple[Any, Ints]:
-    """Return how often each text has each known term, CSR of scipy, and how many terms it has in all."""
+def _counts(split: Sequence[Sequence[str]], column: Mapping[str, int]) -> tuple[Any, Ints]:
+    """Count the terms that have a column, CSR of scipy [n, columns], and all terms of each text [n]."""
     from scipy.sparse import csr_array
 
-    known = [[column[term] for term in own if term in column] for own in split]
-    bounds = np.concatenate([[0], np.cumsum([len(own) for own in known], dtype=np.int64)])
-    indices = np.array([place for own in known for place in own], dtype=np.int64)
-    shape = len(split), max(len(column), 1)
-    counts = csr_array((np.ones(len(indices)), indices, bounds), shape=shape)
+    columns = [[column[term] for term in words if term in column] for words in split]
+    ends = np.cumsum([0, *map(len, columns)])
+    indices = np.fromiter(chain.from_iterable(columns), dtype=np.int64, count=ends[-1])
+    counts = csr_array((np.ones(ends[-1]), indices, ends), shape=(len(split), max(len(column), 1)))
     counts.sum_duplicates()
-    return counts, np.array([len(own) for own in split], dtype=np.int64)
+    return counts, np.array(list(map(len, split)), dtype=np.int64)
+
+
+@cache
+def _stop_words(tag: str) -> frozenset[str]:
+    from bm25s import stopwords
+
+    name = dict(pair.split(":") for pair in _LISTS.split()).get(tag)
+    return frozenset(getattr(stopwords, f"STOPWORDS_{name}", ()))
+
+
+@cache
+def _stemmer(tag: str) -> Callable[[list[str]], list[str]] | None:
+    import Stemmer
+
+    stems: Callable[[list[str]], list[str]] | None = None
+    with suppress(KeyError):
+        stems = Stemmer.Stemmer(tag).stemWords
+    return stems
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Bm25Encoder:
-    """Return the encoder for a spec."""
-    columns = tuple(name.strip() for name in options["field"].split(","))
-    reader = TermReader(columns, options["stopwords"], options["stemmer"])
-    reader.check()
-    weighting = Weighting(options["method"], options["k1"], options["b"])
-    return Bm25Encoder(weighting, reader, options["index"], context.loader("bm25", options["fit"]))
+    """Make the encoder of a spec."""
+    for name, package in (("stopwords", "bm25s"), ("stemmer", "Stemmer")):
+        if options[name] != "none":
+            require(f"bm25: {name}={options[name]}", "bm25", package)
+    return Bm25Encoder(options, context.loader("bm25", options["fit"]))

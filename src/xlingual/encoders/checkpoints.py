@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,9 +20,8 @@ from xlingual.errors import InputError, MissingExtraError
 from xlingual.models.files import file_digest
 
 # files to fetch from a hub: never a pickle, never code
-_ENDINGS = ("json", "txt", "model", "spm", "bpe", "codes", "tiktoken", "jinja", "safetensors")
-_WANTED = [f"*.{ending}" for ending in _ENDINGS]
-_UNWANTED = ["onnx/*", "*/onnx/*", "openvino/*", "*/openvino/*"]
+_FETCHED = ("json", "txt", "model", "spm", "bpe", "codes", "tiktoken", "jinja", "safetensors")
+_NOT_FETCHED = ("onnx/*", "*/onnx/*", "openvino/*", "*/openvino/*")
 # what no loader reads: words about the model, images, pickles and weights of other frameworks, states and
 # logs of training; any other file may change vectors (generation_config.json, bpe.codes, adapters, …)
 UNREAD = (
@@ -31,7 +30,6 @@ UNREAD = (
     *("*.bin", "*.bin.index.json", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack", "*.ot"),
     *("optimizer*", "training_args*", "trainer_state*", "scheduler*", "rng_state*", "events.out.tfevents*"),
 )
-_OF_MODULES = ("modules.json", "sentence_*_config.json", "router_config.json")
 _DEPTH = 4  # folders of modules in folders of modules
 _VOCABULARIES = (
     *("tokenizer.json", "vocab.txt", "tekken.json", "*.model", "*.spm", "*.tiktoken", "*.tokenizer"),
@@ -57,62 +55,47 @@ _MARKS = {  # in the class of a module
     ".cross_encoder.": PAIRS,
 }
 _PYLATE = {"query_prefix", "document_prefix", "do_query_expansion", "attend_to_expansion_tokens"}
+_COLBERT = re.compile("HF_ColBERT|ForRetrieval$")
 _HEADS = re.compile(
     "For(SequenceClassification|TokenClassification|QuestionAnswering\\w*|MultipleChoice|NextSentencePrediction)"
 )
 
 
-def user_path(who: str, name: str) -> Path:
-    """Make the path that a name stands for, `~` being the user's folder."""
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:
-        raise InputError(f"{who}: there is no such user's folder: write its whole path") from None
-
-
-def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
+def model_folder(who: str, name: str, revision: str | None = None, extra: str | None = None) -> Path:
     """Find the folder of a model: `name` itself where it is a folder, else what a hub has by that name.
 
     A model that was fetched before is taken from the cache of `huggingface_hub`, also without a network.
-    `who` begins the messages, `extra` is the optional package that brings the client.
+    `extra` is the optional package that brings the client; without it only folders are taken.
     """
-    if not name.strip():
-        raise InputError(f"{who}: the name or the folder of a model is missing")
-    path = user_path(who, name)
-    if path.is_dir():
+    try:
+        path = Path(name).expanduser()
+    except RuntimeError:
+        raise InputError(f"{who}: there is no such user's folder: write its whole path") from None
+    if name.strip() and path.is_dir():
         if revision is not None:
             raise InputError(f"{who}: revision={revision} is of a model on a hub, but this is a folder")
         return path
-    if path.exists() or name.startswith((".", "~", os.sep)) or name.count("/") > 1 or "\\" in name:
-        what = "a file" if path.exists() else "nothing"
-        raise InputError(f"{who}: expected the folder of a model, found {what}")
+    is_path = name.startswith((".", "~", os.sep)) or name.count("/") > 1 or "\\" in name
+    if extra is None or not name.strip() or path.exists() or is_path:
+        raise InputError(f"{who}: expected the folder of a model: no such folder")
     try:
         from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
     except ImportError:
         raise MissingExtraError(who, extra) from None
+    endings = [f"*.{ending}" for ending in _FETCHED]
     try:
-        return Path(
-            snapshot_download(name, revision=revision, allow_patterns=_WANTED, ignore_patterns=_UNWANTED)
+        folder = snapshot_download(
+            name, revision=revision, allow_patterns=endings, ignore_patterns=list(_NOT_FETCHED)
         )
-    except GatedRepoError:
-        raise InputError(
-            f"{who}: its authors ask you to accept a licence: do so on the model's page, then `hf auth login`"
-        ) from None
-    except RevisionNotFoundError:
-        raise InputError(f"{who}: the hub has the model, but no revision {revision!r}") from None
-    except RepositoryNotFoundError:
-        raise InputError(
-            f"{who}: neither a folder here nor a model on the hub: check the spelling, or `hf auth login` "
-            "where it is private"
-        ) from None
-    except Exception as error:  # no network, switched offline, a bad name, a server that fails
+    except Exception as error:  # no network, switched offline, no such name or revision, a licence to accept
         scheme = who.partition(":")[0]
         instead = "translate:hf-FOLDER::…" if scheme == "translate" else f"{scheme}:FOLDER"
         raise InputError(
-            f"{who}: not in the cache, and the hub gave no answer ({type(error).__name__}): where there is a "
-            f"network, run `hf download {name} --local-dir FOLDER`, then write {instead}"
+            f"{who}: not in the cache, and not fetched from the hub ({type(error).__name__}): check name and "
+            "revision; where its page asks for it, accept a licence and run `hf auth login`; or, "
+            f"where there is a network, run `hf download {name} --local-dir FOLDER` and write {instead}"
         ) from None
+    return Path(folder)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -128,33 +111,6 @@ def read_json(path: Path) -> dict[str, Any]:
     return settings
 
 
-def model_files(folder: str | Path, *, modules: bool = True) -> list[Path]:
-    """List the files in the folder that make a model, sorted: all that are not known to be `UNREAD`.
-
-    With `modules` those of sentence-transformers count too: its settings, and all files in the folders of
-    its modules (pooling, dense layers, routes, …). Folders that no module is in never count.
-    """
-    root = Path(folder)
-    if not root.is_dir():
-        raise InputError(f"{root}: no such folder of a model")
-    unread = UNREAD if modules else (*UNREAD, *_OF_MODULES)
-    files = {path for path in root.iterdir() if not _matches(path.name, unread)}
-    for part in module_folders(root) if modules else ():
-        inside = (path for path in part.rglob("*") if not _matches(path.name, UNREAD))
-        files |= {path for path in inside if "/." not in f"/{path.relative_to(part).as_posix()}"}
-    files = {path for path in files if path.is_file()}
-    if not files:
-        raise InputError(
-            f"{root}: no file of a model in this folder: a model has config.json, a tokenizer or a "
-            "processor, and weights in .safetensors or .onnx"
-        )
-    return sorted(files)
-
-
-def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name.lower(), pattern) for pattern in patterns)
-
-
 def checkpoint_digest(folder: str | Path, files: Iterable[Path] | None = None) -> str:
     """Hash names (relative to the folder) and bytes of the files to 64 hexadecimal digits.
 
@@ -164,6 +120,26 @@ def checkpoint_digest(folder: str | Path, files: Iterable[Path] | None = None) -
     chosen = model_files(root) if files is None else sorted(files)
     lines = (f"{path.relative_to(root).as_posix()}\0{file_digest(path)}\n" for path in chosen)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def model_files(folder: str | Path) -> list[Path]:
+    """List the files in the folder and in those of its modules, sorted: all that are not `UNREAD`."""
+    root = Path(folder)
+    files = list(root.iterdir()) if root.is_dir() else []
+    for part in module_folders(root)[1:]:
+        inside = (path for path in part.rglob("*"))
+        files += [path for path in inside if "/." not in f"/{path.relative_to(part).as_posix()}"]
+    files = [
+        path
+        for path in set(files)
+        if path.is_file() and not any(fnmatchcase(path.name.lower(), pattern) for pattern in UNREAD)
+    ]
+    if not files:
+        raise InputError(
+            f"{root}: no file of a model in this folder: a model has config.json, a tokenizer or a "
+            "processor, and weights in .safetensors or .onnx"
+        )
+    return sorted(files)
 
 
 class Watch:
@@ -190,46 +166,30 @@ class Watch:
             raise InputError(f"{what} changed while it was read: start again")
 
 
-def module_folders(root: Path) -> list[Path]:
-    """List the sub-folders of modules: those in `modules.json`, and those that routers among them name."""
-    folders: dict[Path, None] = {}
-    level = [root]
-    for _ in range(_DEPTH):
-        below = [part / name for part in level for name, _ in _modules(part)]
-        level = [part for part in dict.fromkeys(below) if part != root and part not in folders]
-        folders |= dict.fromkeys(level)
-    return list(folders)
+def modules(folder: Path, depth: int = _DEPTH) -> list[tuple[Path, str]]:
+    """List folder and class of what `modules.json` and a Router's routes name, in their folders too.
 
-
-def _modules(folder: Path, *, outside: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield (folder, class) of what `modules.json` and a Router's routes name in a folder.
-
-    Folders that lead out of this one are left out, unless `outside`. A Router was called Asym before 5.0, and
-    wrote config.json.
+    Of a module whose folder leads out of this one, the class counts, and the folder is this one.
     """
-    listing, entries = folder / "modules.json", []
+    listing = folder / "modules.json"
     try:
-        if listing.is_file():
-            modules = json.loads(listing.read_text(encoding="utf-8"))
-            entries = [
-                (str(dict(entry).get("path", "")), str(dict(entry).get("type", ""))) for entry in modules
-            ]
-    except (ValueError, TypeError, RecursionError):
-        raise InputError(f"{listing}: not a list of modules as sentence-transformers writes it") from None
-    routes, asym = folder / "router_config.json", folder / "config.json"
-    try:
-        if routes.is_file():
-            entries += [(str(name), str(kind)) for name, kind in read_json(routes)["types"].items()]
-        elif {"types", "structure"} <= set(settings := read_json(asym)):
-            entries += [(str(name), str(kind)) for name, kind in settings["types"].items()]
-    except (InputError, KeyError, AttributeError):
-        if routes.is_file():
-            raise InputError(
-                f"{routes}: not the routes of a Router as sentence-transformers writes it"
-            ) from None
-    for name, kind in entries:
-        if outside or (name and ".." not in Path(name).parts and not Path(name).is_absolute()):
-            yield name, kind
+        entries = json.loads(listing.read_text(encoding="utf-8")) if listing.is_file() else []
+        named = [(str(entry.get("path", "")), str(entry.get("type", ""))) for entry in map(dict, entries)]
+        if routes := read_json(folder / "router_config.json"):
+            named += [(str(name), str(kind)) for name, kind in routes["types"].items()]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise InputError(f"{folder}: modules.json or router_config.json lists no modules") from None
+    parts: list[tuple[Path, str]] = []
+    for name, kind in named:
+        inside = ".." not in Path(name).parts and not Path(name).is_absolute()
+        part = folder / name if inside else folder
+        parts += [(part, kind), *(modules(part, depth - 1) if depth > 1 and part != folder else ())]
+    return parts
+
+
+def module_folders(root: Path) -> list[Path]:
+    """List the folder of a model, and those of its modules in it."""
+    return list(dict.fromkeys([root, *(part for part, _ in modules(root))]))
 
 
 def kind_of_modules(types: Iterable[str]) -> str | None:
@@ -246,23 +206,17 @@ def kind_of_folder(who: str, folder: Path, *taken: str, heads: bool = True) -> s
     classifier where no modules follow the network.
     """
     settings = read_json(folder / "config_sentence_transformers.json")
-    types = [kind for place in (folder, *module_folders(folder)) for _, kind in _modules(place, outside=True)]
+    types = [kind for _, kind in modules(folder)]
     named = read_json(folder / "config.json").get("architectures")
     architectures = [str(name) for name in named] if isinstance(named, list) else []
     kind = str(settings.get("model_type") or kind_of_modules(types) or DENSE)
-    colbert = "HF_ColBERT" in architectures or any(name.endswith("ForRetrieval") for name in architectures)
-    if kind == DENSE and (colbert or _PYLATE & set(settings) or (folder / "artifact.metadata").is_file()):
+    colbert = any(map(_COLBERT.search, architectures)) or bool(_PYLATE & set(settings))
+    if kind == "ColBERT" or (kind == DENSE and colbert):
         kind = TOKENS
-    kind = TOKENS if kind == "ColBERT" else kind
     if kind != DENSE and kind not in taken:
         refuse_kind(who, kind)
-    if (
-        heads
-        and kind == DENSE
-        and len(types) < 2
-        and architectures
-        and all(map(_HEADS.search, architectures))
-    ):
+    is_head = bool(architectures) and all(map(_HEADS.search, architectures))
+    if heads and kind == DENSE and len(types) < 2 and is_head:
         raise InputError(
             f"{who}: is a classifier or a cross-encoder ({architectures[0]}), which has no vectors of texts: "
             "take an encoder; to try its body as one, save that alone: "
@@ -286,21 +240,18 @@ def trained_on_images(settings: Mapping[str, Any]) -> bool:
     return "vision_config" in settings or str(settings.get("model_type", "")).startswith(_WITH_IMAGES)
 
 
-def check_weights(who: str, folder: Path, *, modules: bool = False) -> None:
-    """Raise InputError where weights are missing, are a pickle, or are fewer than the settings say.
-
-    With `modules` the folders of the modules of sentence-transformers are looked at too.
-    """
-    places = [folder, *(module_folders(folder) if modules else ())]
+def check_weights(who: str, folder: Path) -> None:
+    """Raise InputError where weights are missing, are a pickle, or are fewer than the settings say."""
+    places = module_folders(folder)
     weights = {place: sorted(place.glob("*.safetensors")) for place in places}
-    without = [place for place in places if not weights[place]]
-    if pickles := [path for place in without for path in sorted(place.glob("pytorch_model*.bin"))]:
+    pickles = [path for place in places if not weights[place] for path in place.glob("pytorch_model*.bin")]
+    if pickles:
         raise InputError(
-            f"{who}: {pickles[0].relative_to(folder)} is a pickle, which could run code, and is never "
+            f"{who}: {min(pickles).relative_to(folder)} is a pickle, which could run code, and is never "
             "read: fetch a revision with model.safetensors (often revision=refs/pr/1), or convert it "
             "where you trust it: AutoModel.from_pretrained(FOLDER).save_pretrained(NEW)"
         )
-    if without == places:
+    if not any(weights.values()):
         raise InputError(f"{who}: no weights in this folder: a .safetensors file is needed")
     for place in places:
         check_sizes(who, place / "config.json", weights[place])
@@ -308,8 +259,13 @@ def check_weights(who: str, folder: Path, *, modules: bool = False) -> None:
 
 def check_sizes(who: str, path: Path, weights: Iterable[Path]) -> None:
     """Raise InputError where settings name more layers than there are weights, or sizes that nothing has."""
-    tensors = None
-    level = [("", read_json(path))]
+    from safetensors import SafetensorError, safe_open
+
+    tensors = 0
+    for file in weights:
+        with suppress(SafetensorError, OSError), safe_open(file, framework="numpy") as content:
+            tensors += len(content.keys())  # a damaged file is told when it is loaded
+    level: list[tuple[str, Any]] = [("", read_json(path))]
     while level:
         name, value = level.pop()
         if isinstance(value, dict):
@@ -318,75 +274,37 @@ def check_sizes(who: str, path: Path, weights: Iterable[Path]) -> None:
             level += [(name, below) for below in value]
         if not isinstance(value, int) or abs(value) <= 100 or "theta" in name or name.endswith("_id"):
             continue
-        if "layer" in name and tensors is None:
-            tensors = sum(map(_tensors, weights))
-        if abs(value) > _LARGEST or ("layer" in name and value > (tensors or 0)):
-            stored = f", and its weights are {tensors} tensors" if tensors is not None else ""
+        if abs(value) > _LARGEST or ("layer" in name and value > tensors):
+            stored = f", and its weights are {tensors} tensors"
             raise InputError(f"{who}: {path.name} says {name} = {value}{stored}: fetch the model again")
 
 
-def _tensors(path: Path) -> int:
-    """Count the tensors of a file; 0 where it is damaged, which is said when it is loaded."""
-    from safetensors import SafetensorError, safe_open
+def check_reader(who: str, folder: Path, *, images: bool = False) -> None:
+    """Raise InputError where a model has no tokenizer, or no processor of images: libraries invent them.
 
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return len(file.keys())
-    except (SafetensorError, OSError):
-        return 0
-
-
-def check_tokenizer(who: str, folder: Path, *, modules: bool = False) -> None:
-    """Raise InputError where a model of texts has no tokenizer: the library would make up an empty one.
-
-    With `modules`, of sentence-transformers, its folders are looked at too, and only a model with a network
-    of transformers needs a tokenizer.
+    Of the models of sentence-transformers only one with a network of transformers needs a tokenizer.
     """
+    places = module_folders(folder)
+    settings = [
+        read_json(place / name) for place in places for name in ("config.json", "tokenizer_config.json")
+    ]
+    kinds = [str(part.get(name)) for part in settings for name in ("model_type", "tokenizer_class")]
+    reads_texts = any(map(_CHARACTERS.match, kinds)) or any(
+        all(any(place.glob(name)) for name in names.split()) for place in places for names in _VOCABULARIES
+    )
+    reads_images = any((place / name).is_file() for place in places for name in _PROCESSORS)
     listing = folder / "modules.json"
-    if modules and listing.is_file() and not _NETWORKS.search(listing.read_text(encoding="utf-8")):
+    has_network = not listing.is_file() or _NETWORKS.search(listing.read_text(encoding="utf-8"))
+    if reads_images if images else reads_texts or not has_network:
         return
-    places = _places(folder, modules)
-    if any(map(_reads_text, places)):
-        return
-    if any((place / name).is_file() for place in places for name in _PROCESSORS):
-        raise InputError(
-            f"{who}: has no tokenizer: is it a model of images? It is then an --image-encoder; for texts "
-            "take a model with tokenizer.json"
-        )
-    raise InputError(
-        f"{who}: has no tokenizer (tokenizer.json, vocab.txt, vocab.json with merges.txt, or a .model): copy "
-        "these files from where the model comes from, or write them: "
-        "AutoTokenizer.from_pretrained(ORIGIN).save_pretrained(FOLDER)"
+    needed, other = ("preprocessor_config.json", "texts") if images else ("tokenizer", "images")
+    hint = (
+        f": is it a model of {other}? It is then the encoder of {other}"
+        if reads_texts or reads_images
+        else ""
     )
-
-
-def check_processor(who: str, folder: Path, *, modules: bool = False) -> None:
-    """Raise InputError where a model has no processor of images; `modules` as in `check_tokenizer`."""
-    places = _places(folder, modules)
-    if any((place / name).is_file() for place in places for name in _PROCESSORS):
-        return
-    if "pretrained_cfg" in read_json(folder / "config.json"):  # of timm: its settings hold a processor's
-        return
-    if any(map(_reads_text, places)):
-        raise InputError(
-            f"{who}: has a tokenizer and no preprocessor_config.json: is it a model of texts? It is then a "
-            "--text-encoder"
-        )
     raise InputError(
-        f"{who}: has no preprocessor_config.json, which says how images are prepared: copy it from where "
-        "the model comes from"
+        f"{who}: has no {needed}{hint}; copy its files from where the model comes from, or write them: "
+        f"{'AutoImageProcessor' if images else 'AutoTokenizer'}.from_pretrained(ORIGIN)"
+        ".save_pretrained(FOLDER)"
     )
-
-
-def _places(folder: Path, modules: bool) -> list[Path]:
-    """List the folder and, with modules, those up to two levels below (parts of a router lie there)."""
-    below = (path for pattern in ("*", "*/*") for path in folder.glob(pattern) if path.is_dir())
-    return [folder, *(below if modules else ())]
-
-
-def _reads_text(place: Path) -> bool:
-    if any(all(any(place.glob(name)) for name in names.split()) for names in _VOCABULARIES):
-        return True
-    model, tokenizer = read_json(place / "config.json"), read_json(place / "tokenizer_config.json")
-    named = (model.get("model_type"), model.get("tokenizer_class"), tokenizer.get("tokenizer_class"))
-    return any(_CHARACTERS.match(str(name)) for name in named)

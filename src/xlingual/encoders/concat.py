@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.options import Option, not_empty, one_of
-from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.errors import InputError
 from xlingual.models.views import ViewReader
 from xlingual.records import Texts
+from xlingual.transforms.affine import unit_rows
 
 SCHEME = Scheme(
     "concat",
@@ -57,46 +57,35 @@ class ConcatTexts(Stacked):
         scaling: str = "unit",
     ) -> None:
         super().__init__(base)
-        self.scaling = scaling
         remedy = "Name the columns with title= and body=, or split the text itself with split="
-        self._views = ViewReader("concat", title, body, split, remedy)
+        self.scaling, self._views = scaling, ViewReader("concat", title, body, split, remedy)
 
     @property
     def identity(self) -> str:
         """The columns, how they are scaled, and the identity of the encoder below."""
         views = self._views
-        read = f"split={views.split}" if views.split else f"title={views.title}&body={views.body}"
-        return f"concat:v1?{read}&scaling={self.scaling}::{self.base.identity}"
+        columns = f"split={views.split}" if views.split else f"title={views.title}&body={views.body}"
+        return f"concat:{columns}&scaling={self.scaling}::{self.base.identity}"
 
     def inputs(self, batch: Texts, /) -> tuple[Texts, Texts]:
-        """Return what the encoder below encodes: the titles and the bodies."""
+        """Give what the encoder below encodes: the titles and the bodies."""
         return self._views.read(batch)
 
     def apply(self, *vectors: Vectors) -> Vectors:
-        """Return float32 [n, 2·d] for the base's vectors float32 [n, d] of titles and of bodies."""
-        halves = [_unit(part) for part in vectors] if self.scaling == "unit" else vectors
-        return np.concatenate(halves, axis=1, dtype=np.float32)
+        """Give float32 [n, 2·d] for the base's vectors float32 [n, d] of titles and of bodies."""
+        halves = map(unit_rows, vectors) if self.scaling == "unit" else vectors
+        return np.concatenate(list(halves), axis=1, dtype=np.float32)
 
     def notes(self) -> list[str]:
-        """Return how many texts lack one of the two views, since last asked."""
+        """Write how many texts lack one of the two views, since last asked."""
         return self._views.notes()
 
 
-def _unit(vectors: Vectors) -> Vectors:
-    exact = np.asarray(vectors, dtype=np.float64)
-    length = np.sqrt(np.einsum("nd,nd->n", exact, exact))[:, None]
-    return np.asarray(np.divide(exact, length, out=np.zeros_like(exact), where=length > 0), dtype=np.float32)
-
-
 def build(argument: str, options: Mapping[str, Any], context: Context) -> ConcatTexts:
-    """Return the encoder for a spec; raise InputError where the columns are one."""
-    base = context.base
-    assert base is not None
-    if isinstance(base, OwnSimilarity):
-        raise InputError("concat: the encoder below compares images and gives no vectors")
+    """Make the encoder for a spec; raise InputError where the columns are one."""
     title, body, split = options["title"], options["body"], options["split"]
-    if split is not None and (title, body) != ("title", "body"):
-        raise InputError(f"concat: with split={split} the text itself is split: leave title and body out")
-    if title == body:
-        raise InputError(f"concat: title and body must be two columns: found {title!r} for both")
-    return ConcatTexts(base, title, body, split, options["scaling"])
+    if title == body or (split is not None and (title, body) != ("title", "body")):
+        raise InputError(
+            f"concat: title={title} and body={body}: give two columns, or split= alone, for the text itself"
+        )
+    return ConcatTexts(cast("Encoder", context.base), title, body, split, options["scaling"])

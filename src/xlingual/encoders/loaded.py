@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
-from types import MethodType
 from typing import Any
 from urllib.parse import quote
 
@@ -30,13 +29,13 @@ from xlingual.encoders.network import (
 from xlingual.encoders.network_images import check_images, encode_with
 from xlingual.encoders.objects import is_a, unnamed
 from xlingual.encoders.prompts import Prompts, named_prompts
-from xlingual.encoders.runtime import Memory
+from xlingual.encoders.runtime import Batches
 from xlingual.encoders.scheme import IMAGES
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Images, Texts
 
 # whose code is known by their versions; a module of any other package may compute anything
-_KNOWN = ("torch", "transformers", "sentence_transformers", "tokenizers", "builtins")
+_LIBRARIES = ("torch", "transformers", "sentence_transformers")
 _PREPARING = ("tokenizer", "processor", "image_processor", "feature_extractor")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _PASSING = ("transformers_version", "torch_dtype", "dtype")  # settings that change no vector
@@ -46,36 +45,32 @@ class Loaded(Encoder):
     """A loaded model, what its vectors depend on, and what the user says of it."""
 
     origin = "general"
+    more = ""  # of an identity
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
         self.model, self.options, self.who = model, options, type(model).__name__
-        self.dims, self.batch = options.get("dim"), options.get("batch", 32)
+        self.batches = Batches(options.get("batch", 32), self.who)
 
     @cached_property
     def identity(self) -> str:
         """A digest of weights, tokenizer and settings, the prompts, and the options that change vectors."""
-        return self.identity_now()
+        return self._identity_now()
 
-    def identity_now(self) -> str:
-        """Write the identity of the model as it is by now."""
-        dim = self.dims or getattr(self.model, "truncate_dim", None)
-        options = (f"&dim={dim}" if dim else "") + self.further()
+    def _identity_now(self) -> str:
+        dim = self.options.get("dim") or getattr(self.model, "truncate_dim", None)
+        options = (f"&dim={dim}" if dim else "") + self.more
         dtype = str(getattr(next(self.model.parameters(), None), "dtype", "torch.float32"))
         if dtype != "torch.float32":  # below it devices round differently
             options += f"&dtype={dtype.removeprefix('torch.')}&device={self.model.device.type}"
         if (stated := self.options.get("identity")) is not None:
-            return f"named:{quote(stated, safe='/:@+,.=&?-_')}{f'#{options[1:]}' if options else ''}"
+            return f"named:{quote(stated, safe='/:@+,.=&?-_')}{options and '#' + options[1:]}"
         digest = model_digest(self.model)
-        own = unnamed(self.model, self.label) if digest is None else f"st:weights-{digest}"
-        return own + (f"?{options[1:]}" if options else "")
-
-    def further(self) -> str:
-        """Write what else an identity has."""
-        return ""
+        name = unnamed(self.model, self.label) if digest is None else f"st:weights-{digest}"
+        return f"{name}{options and '?' + options[1:]}"
 
     def has_changed(self) -> bool:
         """Tell whether the identity is another one by now."""
-        return self.identity_now() != self.identity
+        return self._identity_now() != self.identity
 
     @property
     def has_own_identity(self) -> bool:  # type: ignore[override]
@@ -84,20 +79,20 @@ class Loaded(Encoder):
 
     @property
     def compares_by(self) -> str | None:  # type: ignore[override]
-        """How the model compares vectors."""
-        return similarity_of(self.model)
+        """How the model compares dense vectors."""
+        return similarity_of(self.model) if kind_of_model(self.model) == DENSE else None
 
     @contextmanager
     def as_it_was(self) -> Iterator[None]:
         """Set the dimensions that are asked for, and put the model back as it was: it may be in training."""
-        training, cut = self.model.training, getattr(self.model, "truncate_dim", None)
-        if self.dims is not None:
-            self.model.truncate_dim = self.dims
+        training, dim = self.model.training, getattr(self.model, "truncate_dim", None)
+        if (asked := self.options.get("dim")) is not None:
+            self.model.truncate_dim = asked
         try:
             yield
         finally:
-            if self.dims is not None:
-                self.model.truncate_dim = cut
+            if asked is not None:
+                self.model.truncate_dim = dim
             self.model.train(training)
 
 
@@ -107,31 +102,22 @@ class LoadedTexts(Loaded, TextNetwork):
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
         super().__init__(model, options)
         self.kind, named = kind_of_model(model), dict(model.prompts or {})
-        if self.kind != DENSE and self.dims is not None:
-            raise InputError(f"{self.who}: dim={self.dims} is of dense vectors: leave it out")
+        if self.kind != DENSE and options.get("dim") is not None:
+            raise InputError(f"{self.who}: dim={options['dim']} is of dense vectors: leave it out")
         own = prompts_of(named, getattr(model, "default_prompt_name", None))
         self.prompts = Prompts.of(named_prompts(self.who, options, named), own)
-        self.check_model(model, self.dims)
+        self.check_model(model, options.get("dim"))
+        self.more = str(self.prompts)
+        if self.kind != DENSE:
+            self.more += f"&similarity={model.similarity_fn_name}"
         configs: list[Any] = [getattr(part, "config", None) for part in model.modules()]
         dicts = [config.to_dict() for config in configs if callable(getattr(config, "to_dict", None))]
         self.trained_on_images = any(map(trained_on_images, dicts))
         routes = {type(part).__name__ for part in model.modules()} & {"Router", "Asym"}
-        methods = (getattr(model, name, None) for name in METHODS.values())
-        users = any(
-            method is not None and package_of(method) != "sentence_transformers" for method in methods
-        )
+        methods = [getattr(model, name, None) for name in METHODS.values()]
+        users = any(method and package_of(method) != "sentence_transformers" for method in methods)
         by_task = any(getattr(model[0], name, None) is not None for name in ROUTES)
         self.has_routes = users or bool(routes) or by_task
-
-    def further(self) -> str:
-        """Write the prompts, and how vectors of other forms are compared."""
-        similarity = "" if self.kind == DENSE else f"&similarity={self.model.similarity_fn_name}"
-        return f"{self.prompts}{similarity}"
-
-    @property
-    def compares_by(self) -> str | None:  # type: ignore[override]
-        """How dense vectors are compared."""
-        return super().compares_by if self.kind == DENSE else None
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Give the vectors in the model's own form, and which texts were cut."""
@@ -148,13 +134,12 @@ class LoadedImages(Loaded):
         if texts := [name for name in options if "prompt" in name]:
             raise InputError(f"encoder: {texts[0]} is for texts, and this one encodes images: leave it out")
         super().__init__(model, options)
-        self.memory = Memory()
         check_images(self.who, model)
 
     def encode(self, batch: Images, /) -> Vectors:
         """Give float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
         with self.as_it_was():
-            return encode_with(self.model, batch, self.batch, self.who, self.memory)
+            return encode_with(self.model, batch, self.batches)
 
 
 def adapter_of(entry: Any, kind: str = "texts", **options: Any) -> Encoder:  # noqa: ANN401
@@ -169,7 +154,7 @@ def adapter_of(entry: Any, kind: str = "texts", **options: Any) -> Encoder:  # n
 def model_digest(model: Any) -> str | None:  # noqa: ANN401  (a torch module)
     """Hash weights, tokenizers and settings to 16 digits; None where they do not tell all that is computed.
 
-    They do not where a module's code is a user's own, has hooks or methods of its own object, or is
+    They do not where a module's code is a user's own, has hooks or other methods than its class, or is
     quantised, or where another engine than torch runs the network.
     """
     import torch
@@ -178,89 +163,63 @@ def model_digest(model: Any) -> str | None:  # noqa: ANN401  (a torch module)
         return None
     hasher = hashlib.sha256()
 
-    def add(part: str | bytes | memoryview) -> None:
+    def add(part: Any) -> None:  # noqa: ANN401  (bytes of a tensor, or words)
         raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         hasher.update(len(raw).to_bytes(8, "little"))
         hasher.update(raw)
 
     for name, value in sorted(model.state_dict().items()):
-        if not isinstance(value, torch.Tensor):
-            if not isinstance(value, str | int | float | bool | None):
-                return None
-            add(f"{name} {value!r}")
-            continue
         if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout != torch.strided:
             return None
         flat = value.detach().cpu().contiguous().reshape(-1)
         add(f"{name} {value.dtype} {tuple(value.shape)}")
         add(memoryview(flat.view(torch.uint8).numpy()) if flat.numel() else b"")
     for name, part in model.named_modules():
-        lines = _module_lines(name, part)
-        if lines is None:
+        kind = type(part)
+        hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]  # transformers' only note
+        strange = any(package_of(hook) != "transformers" for hook in hooks)
+        if strange or package_of(kind) not in _LIBRARIES or kind.__module__.startswith("torch.ao."):
             return None
-        for line in lines:
-            add(line)
+        add(f"{name} {kind.__module__}.{kind.__qualname__}")
+        if callable(getattr(part, "get_config_dict", None)):
+            add(_settings(part.get_config_dict()))
+        if callable(getattr(getattr(part, "config", None), "to_dict", None)):
+            add(_settings(part.config.to_dict()))
+        for attribute, value in sorted(vars(part).items()):
+            if value is None or attribute == "_gradient_checkpointing_func":
+                continue
+            if attribute in _PREPARING:
+                if package_of(type(value)) not in (*_LIBRARIES, "tokenizers"):
+                    return None
+                add(f"{attribute} {_preparation(value)}")
+            elif callable(value):
+                function = value.func if isinstance(value, partial) else value
+                named = (
+                    function if isinstance(getattr(function, "__qualname__", None), str) else type(function)
+                )
+                own = callable(getattr(kind, attribute, None)) or "<" in named.__qualname__
+                if own or package_of(named) not in (*_LIBRARIES, "builtins"):
+                    return None
+                bound = f"{value.args}{value.keywords}" if isinstance(value, partial) else ""
+                add(f"{attribute} {named.__module__}.{named.__qualname__}{bound}")
     return hasher.hexdigest()[:16]
 
 
-def _module_lines(name: str, part: Any) -> list[str] | None:  # noqa: ANN401
-    """Write what a module does, apart from its weights; None where it may do anything."""
-    kind = type(part)
-    hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]  # transformers' only note
-    if package_of(kind) not in _KNOWN[:3] or kind.__module__.startswith("torch.ao."):
-        return None
-    if not all(package_of(hook) == "transformers" for hook in hooks):
-        return None
-    lines = [f"{name} {kind.__module__}.{kind.__qualname__}"]
-    if callable(getattr(part, "get_config_dict", None)):
-        lines.append(_settings(part.get_config_dict()))
-    if callable(getattr(getattr(part, "config", None), "to_dict", None)):
-        lines.append(_settings(part.config.to_dict()))
-    for attribute, value in sorted(vars(part).items()):
-        preparing = attribute in _PREPARING
-        if value is None or attribute == "_gradient_checkpointing_func" or not (callable(value) or preparing):
-            continue
-        called = _function_name(value, part)
-        if called is None or (not preparing and callable(getattr(kind, attribute, None))):
-            return None
-        lines.append(f"{attribute} {called}")
-        if preparing:
-            lines += _preparation(value)
-    return lines
-
-
-def _function_name(value: Any, part: Any) -> str | None:  # noqa: ANN401
-    """Write what a function, or the class of an object, is called; None where it may compute anything."""
-    if isinstance(value, partial):
-        name, bound = _function_name(value.func, part), [*value.args, *value.keywords.values()]
-        simple = all(isinstance(item, str | int | float | bool | None) for item in bound)
-        return f"{name}{value.args!r}{value.keywords!r}" if name is not None and simple else None
-    if isinstance(value, MethodType) and value.__self__ is not part:
-        return None
-    named = value if isinstance(getattr(value, "__qualname__", None), str) else type(value)
-    return (
-        f"{named.__module__}.{named.__qualname__}"
-        if package_of(named) in _KNOWN and "<" not in named.__qualname__
-        else None
-    )
-
-
-def _preparation(item: Any) -> list[str]:  # noqa: ANN401
+def _preparation(item: Any) -> str:  # noqa: ANN401
     """Write what a tokenizer or a processor does, with those inside it."""
-    lines: list[str] = []
-    inner = getattr(item, "backend_tokenizer", item)
-    if callable(getattr(inner, "to_str", None)):
-        settings = json.loads(inner.to_str())  # truncation and padding are set anew by every call
-        lines.append(
-            _settings({key: settings[key] for key in settings if key not in ("truncation", "padding")})
-        )
+    inner = getattr(item, "backend_tokenizer", None)
+    settings: Mapping[str, Any] = {}
+    if inner is not None:
+        settings = json.loads(inner.to_str())
     elif callable(getattr(item, "get_vocab", None)):
-        lines.append(_settings(item.get_vocab()))
+        settings = item.get_vocab()
     elif callable(getattr(item, "to_dict", None)):
-        lines.append(_settings(item.to_dict()))
-    lines.append(f"{getattr(item, 'model_max_length', None)} {getattr(item, 'padding_side', None)}")
-    below = [getattr(item, name, None) for name in _PREPARING if name in vars(item)]
-    return lines + [line for part in below if part is not None for line in _preparation(part)]
+        settings = item.to_dict()
+    # truncation and padding are set anew by every call
+    words = _settings({key: value for key, value in settings.items() if key not in ("truncation", "padding")})
+    below = [_preparation(vars(item)[name]) for name in _PREPARING if vars(item).get(name) is not None]
+    ends = f"{getattr(item, 'model_max_length', None)} {getattr(item, 'padding_side', None)}"
+    return " ".join([type(item).__qualname__, words, ends, *below])
 
 
 def _settings(settings: Mapping[str, Any]) -> str:

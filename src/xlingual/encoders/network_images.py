@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.encoders.checkpoints import check_processor, check_weights, kind_of_folder, read_json
+from xlingual.encoders.checkpoints import check_reader, check_weights, kind_of_folder
 from xlingual.encoders.decoding import encode_images
 from xlingual.encoders.network import NetworkEncoder
 from xlingual.encoders.options import PROMPT_NAMES, TEXT
-from xlingual.encoders.runtime import Memory, choose_device, loading, running
+from xlingual.encoders.runtime import Batches, choose_device, loading, running
 from xlingual.errors import InputError
 from xlingual.records import Images
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Prepared = Mapping[str, np.ndarray]  # what a network takes of one image: arrays [1, …] by name
-_TEXT_ONLY = {option.name: option.default for option in (*TEXT, *PROMPT_NAMES)}
 _TOWERS = {  # models of texts and images; only one side is needed
     "clip": "CLIPVisionModelWithProjection",
     "siglip": "SiglipVisionModel",
@@ -54,55 +53,37 @@ class SentenceTransformerImages(NetworkEncoder):
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         super().__init__(folder, options, who)
         kind_of_folder(who, folder)
-        self.memory = Memory()
-
-    @property
-    def compares_by(self) -> str | None:  # type: ignore[override]
-        """How the model's settings say that its vectors are compared."""
-        name = read_json(self.folder / "config_sentence_transformers.json").get("similarity_fn_name")
-        return name if isinstance(name, str) else None
+        check_weights(who, folder)
+        check_reader(who, folder, images=True)
 
     @cached_property
     def identity(self) -> str:
         """The digest of the model's files, and the options that change vectors."""
-        return f"st:{self.digest}?{self.stated('dtype', 'dim')}{self.stated_device()}"
+        return f"st:{self.digest}?{self.stated('dtype', 'dim')}"
 
     def encode(self, batch: Images, /) -> Vectors:
         """Give float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
-        return encode_with(self.model, batch, self.options["batch"], self.who, self.memory)
+        return encode_with(self.model, batch, self.batches)
 
     @cached_property
     def model(self) -> Any:  # noqa: ANN401  (of sentence-transformers)
         """The model, read from the files that the identity is of."""
-        check_weights(self.who, self.folder, modules=True)
-        check_processor(self.who, self.folder, modules=True)
-        import torch
-        from sentence_transformers import SentenceTransformer
-
-        device = str(choose_device(self.options["device"], self.who))
+        more = {"truncate_dim": self.options["dim"], "processor_kwargs": {"backend": "pil"}}
         with self.unchanged(), loading(self.who):
-            model = SentenceTransformer(
-                str(self.folder),
-                device=device,
-                local_files_only=True,
-                trust_remote_code=False,
-                truncate_dim=self.options["dim"],
-                model_kwargs={"use_safetensors": True, "dtype": getattr(torch, self.options["dtype"])},
-                processor_kwargs={"backend": "pil"},
-            )
-            check_images(self.who, model)
+            model = self.loaded_st(**more)
+        check_images(self.who, model)
         return model
 
 
-def encode_with(model: Any, batch: Images, size: int, who: str, memory: Memory) -> Vectors:  # noqa: ANN401
+def encode_with(model: Any, batch: Images, batches: Batches) -> Vectors:  # noqa: ANN401
     """Encode images by the `encode` of a model of sentence-transformers."""
 
     def run(images: Sequence[Image]) -> Vectors:
-        with running(who):
+        with running(batches.who):
             options = {"batch_size": len(images), "show_progress_bar": False, "convert_to_tensor": True}
             return np.asarray(model.encode(list(images), **options).float().cpu().numpy())
 
-    return encode_images(batch, lambda image: image, run, batch_size=size, who=who, memory=memory)
+    return encode_images(batch, lambda image: image, run, batches)
 
 
 def check_images(who: str, model: Any) -> None:  # noqa: ANN401
@@ -121,25 +102,23 @@ class HuggingFaceImages(NetworkEncoder):
         if options["dim"] is not None:
             raise InputError(f"{who}: dim is an option for texts: leave it out for images")
         kind_of_folder(who, folder)
-        self.pool, self.memory = options["pool"], Memory()
+        check_weights(who, folder)
+        check_reader(who, folder, images=True)
+        self.pool = options["pool"]
 
     @cached_property
     def identity(self) -> str:
         """The digest of the checkpoint's files, and the layer that gives the vectors."""
-        options = self.stated("dtype")
-        return f"hf:{self.digest}?pool={self.pool or 'family'}&{options}{self.stated_device()}"
+        return f"hf:{self.digest}?pool={self.pool or 'family'}&{self.stated('dtype')}"
 
     def encode(self, batch: Images, /) -> Vectors:
         """Give float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
         _, processor, _ = self._loaded  # before worker threads ask for it
-        return encode_images(
-            batch,
-            lambda image: dict(processor(images=[image], return_tensors="np")),
-            self.run,
-            batch_size=self.options["batch"],
-            who=self.who,
-            memory=self.memory,
-        )
+
+        def prepare(image: Image) -> Prepared:
+            return dict(processor(images=[image], return_tensors="np"))
+
+        return encode_images(batch, prepare, self.run, self.batches)
 
     def run(self, images: Sequence[Prepared]) -> Vectors:
         """Give the vectors of prepared images; those of one shape go through the network together."""
@@ -173,8 +152,7 @@ class HuggingFaceImages(NetworkEncoder):
                 return pooled.flatten(1)
             if self.pool == "pooler":
                 raise InputError(
-                    f"{self.who}: pool=pooler: the checkpoint has no weights of a pooled output; "
-                    "write pool=cls or pool=mean, or leave pool out"
+                    f"{self.who}: pool=pooler: the checkpoint has no such weights: leave pool out"
                 )
         hidden = output.last_hidden_state
         if hidden.ndim == 4:  # [n, channels, height, width]
@@ -188,8 +166,6 @@ class HuggingFaceImages(NetworkEncoder):
     @cached_property
     def _loaded(self) -> tuple[Any, Any, bool]:
         """The network, the processor, and whether the checkpoint has no weights of its pooler."""
-        check_weights(self.who, self.folder)
-        check_processor(self.who, self.folder)
         import torch
         import transformers
 
@@ -242,6 +218,6 @@ def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:
     """Raise InputError for an option that images have no use for."""
     if options.get("pool") == "last":
         raise InputError(f"{who}: pool=last is for texts; of images there are mean, cls and pooler")
-    for name, default in _TEXT_ONLY.items():
-        if options.get(name, default) != default:
-            raise InputError(f"{who}: {name} is an option for texts: leave it out for images")
+    for option in (*TEXT, *PROMPT_NAMES):
+        if options.get(option.name, option.default) != option.default:
+            raise InputError(f"{who}: {option.name} is an option for texts: leave it out for images")

@@ -15,119 +15,72 @@ import numpy as np
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError, MissingExtraError, XlingualError, listed, warn
-from xlingual.forms import joined_vectors
-from xlingual.records import Encoded, Texts
+from xlingual.records import Texts
 
 if TYPE_CHECKING:
     import torch
 
 T = TypeVar("T")
 LIKE = 0.75  # rows shorter than this part of their batch's longest one would be padding for the most part
-PART = 16_384  # texts whose tokens are held at once
 # messages of the libraries that memory ran out, besides their own exceptions
 _SIGNS = ("out of memory", "not enough memory", "can't allocate memory", "failed to allocate", "alloc_failed")
 # weights that a checkpoint lacks or has in another shape, as transformers lists them
 _RANDOM = re.compile(r"^([\w.]+)\s*\|\s*(?:MISSING|MISMATCH)", flags=re.MULTILINE)
 
 
-class Memory:
-    """The batch size that fits into memory, as an encoder has learnt it from batches that did not fit.
+class Batches:
+    """Rows in batches of at most `size`, which is halved for good where a batch does not fit into memory."""
 
-    `cells`, the rows of a batch times the length of its longest one, is None until a batch did not fit.
-    """
+    def __init__(self, size: int, who: str) -> None:
+        self.size, self.who = size, who
 
-    def __init__(self) -> None:
-        self.cells: int | None = None
+    def run(self, lengths: Sequence[int] | Ints, run: Callable[[Ints], Any], dim: int = 0) -> Vectors:
+        """Compute float32 [n, d]: what `run(rows)` gives for batches of rows, in order.
 
-    def rows(self, most: int, length: int) -> int:
-        """Return how many rows, 1 to `most`, a batch may have whose longest one has this length."""
-        return most if self.cells is None else max(1, min(most, self.cells // max(1, length)))
+        Rows go from the longest to the shortest (`lengths` are of tokens, pixels, …; equal ones keep their
+        order), and a batch ends early before a row of less than `LIKE` times the length of its first one: a
+        batch holds little padding, and what needs the most memory comes first. `dim` is the d of no rows.
+        """
+        length = np.asarray(lengths, dtype=np.int64)
+        order = np.argsort(-length, kind="stable")
+        answer, start = np.zeros((0, dim), dtype=np.float32), 0
+        while start < len(order):
+            rows = order[start : start + self.size]
+            rows = rows[length[rows] >= LIKE * length[rows[0]]]
+            vectors = self.attempt(partial(run, rows), len(rows))
+            if vectors is None:
+                continue
+            if start == 0:
+                answer = np.empty((len(order), vectors.shape[1]), dtype=np.float32)
+            answer[rows] = np.asarray(vectors)
+            start += len(rows)
+        return answer
 
-
-def in_batches(
-    lengths: Sequence[int] | Ints,
-    batch_size: int,
-    run: Callable[[Ints], Any],
-    *,
-    who: str,
-    dim: int = 0,
-    memory: Memory | None = None,
-) -> Vectors:
-    """Compute float32 [n, d]: what `run(rows)` gives for batches of at most `batch_size` rows, in order.
-
-    `lengths[i]` is the length of row i (tokens, characters, pixels; equal numbers keep their order). Rows go
-    from the longest to the shortest, and a batch ends early before a row of less than `LIKE` times the length
-    of its first one: a batch holds little padding, and what needs the most memory is tried first. A batch
-    that does not fit is halved, no later one is larger than that (in rows times length), and a DataWarning
-    names the size that worked; where even one row does not fit, InputError. `memory` keeps what an encoder
-    has learnt for later calls. `who` begins both messages, `dim` is the d of an empty answer.
-    """
-    length = np.asarray(lengths, dtype=np.int64)
-    order = np.argsort(-length, kind="stable")
-    memory = memory or Memory()
-    answer, start, refused = np.zeros((0, dim), dtype=np.float32), 0, 0
-    while start < len(order):
-        longest = int(length[order[start]])
-        rows = order[start : start + memory.rows(batch_size, longest)]
-        rows = rows[length[rows] >= LIKE * longest]
-        vectors = unless_out_of_memory(partial(run, rows))
-        if vectors is None:
-            if len(rows) == 1:
-                raise too_large(who, f"a single row (of length {longest})")
-            refused, size = refused or len(rows), len(rows) // 2
-            memory.cells = size * max(1, longest)
-            continue
-        if start == 0:
-            answer = np.empty((len(order), vectors.shape[1]), dtype=np.float32)
-        answer[rows] = np.asarray(vectors)
-        start += len(rows)
-    if refused:
-        warn_halved(who, refused, size)
-    return answer
+    def attempt(self, run: Callable[[], T], rows: int) -> T | None:
+        """Compute what `run` gives; where a batch of `rows` does not fit, halve the size and give None."""
+        try:
+            return run()
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+        # only here, where the exception no longer holds the frames with the tensors, is memory given back
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        if rows == 1:
+            raise InputError(f"{self.who}: out of memory with a single row: {_SMALLER}")
+        self.size = rows // 2
+        warn(f"{self.who}: a batch of {rows} did not fit into memory: write batch={self.size}")
+        return None
 
 
-def too_large(who: str, what: str) -> InputError:
-    """Make the error for memory that does not hold `what`."""
-    return InputError(
-        f"{who}: out of memory with {what}: lower max_length, choose dtype=float16, a smaller model or "
-        "device=cpu"
-    )
-
-
-def warn_halved(who: str, refused: int, size: int) -> None:
-    """Warn that a batch did not fit, and with which size one did."""
-    warn(f"{who}: a batch of {refused} did not fit into memory, one of {size} did: write batch={size}")
-
-
-def unless_out_of_memory(run: Callable[[], T]) -> T | None:
-    """Compute what `run` gives, or None where memory ran out."""
-    try:
-        return run()
-    except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-    # only here, where the exception no longer holds the frames that hold the tensors, is memory given back
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    return None
+_SMALLER = "lower max_length, choose dtype=float16, a smaller model or device=cpu"
 
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Tell whether an exception of numpy, torch or onnxruntime says that memory ran out."""
     out_of_memory = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
     return out_of_memory or isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-
-
-def in_parts(encode: Callable[[Texts], Encoded], batch: Texts, size: int = PART) -> Encoded:
-    """Encode at most `size` texts at a time, so that few tokens are held at once, and join the parts."""
-    if len(batch) <= size:
-        return encode(batch)
-    rows = np.arange(len(batch))
-    parts = [encode(batch.take(rows[start : start + size])) for start in range(0, len(batch), size)]
-    return Encoded(
-        joined_vectors([part.vectors for part in parts]), np.concatenate([part.truncated for part in parts])
-    )
 
 
 def distinct_rows(rows: Iterable[T]) -> tuple[list[T], Ints]:
@@ -159,16 +112,14 @@ def choose_device(name: str | None, who: str) -> torch.device:
     import torch
 
     has = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if name is None:
-        return torch.device(next(kind for kind, there in has.items() if there))
+    usable = [kind for kind, there in has.items() if there]
     try:
-        device = torch.device(name)
+        device = torch.device(name or usable[0])
     except RuntimeError:
         raise InputError(f"{who}: device={name} is none: write cpu, cuda, cuda:1 or mps") from None
     count = torch.cuda.device_count() if device.type == "cuda" else 1
     if not has.get(device.type, True) or (device.index or 0) >= count:
-        usable = ", ".join(kind for kind, there in has.items() if there)
-        raise InputError(f"{who}: device={name} is not on this machine, which has {usable}")
+        raise InputError(f"{who}: device={name} is not on this machine, which has {listed(usable)}")
     return device
 
 
@@ -198,20 +149,20 @@ def loading(who: str) -> Iterator[list[str]]:
     logging.disable_progress_bar()
     try:
         yield messages
-    except (InputError, MissingExtraError):
+    except XlingualError:
         raise
     except Exception as error:
         text = " ".join(str(error).split())
-        if is_out_of_memory(error):
-            raise too_large(who, "the model") from error
         if "sacremoses" in text:
             raise MissingExtraError(f"the tokenizer of {who}", "mt") from error
-        if "trust_remote_code" in text:
-            raise InputError(
-                f"{who}: the model comes with Python code, which is never run: load it in a function of "
-                "yours that you trust, python:MODULE:FUNCTION"
-            ) from error
-        raise InputError(f"{who}: cannot be loaded ({type(error).__name__}: {text[:300]})") from error
+        problem = f"cannot be loaded ({type(error).__name__}: {text[:300]})"
+        if is_out_of_memory(error):
+            problem = f"out of memory with the model: {_SMALLER}"
+        elif "trust_remote_code" in text:
+            problem = (
+                "has Python code, which is never run: load it in a function of yours, python:MODULE:NAME"
+            )
+        raise InputError(f"{who}: {problem}") from error
     finally:
         logging.set_verbosity(level)
         logging.remove_handler(handler)
@@ -223,7 +174,7 @@ def loading(who: str) -> Iterator[list[str]]:
 def refuse_random(who: str, messages: Sequence[str], kind: str, *unread: str) -> None:
     """Raise InputError where weights are not in the checkpoint, as transformers warned.
 
-    Weights count whose names have none of the parts `unread`: those of a pooler, say.
+    Weights whose names have one of the parts `unread`, those of a pooler, say, do not count.
     """
     names = [
         name for name in _RANDOM.findall("\n".join(messages)) if not any(part in name for part in unread)

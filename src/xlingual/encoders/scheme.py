@@ -55,4 +55,11 @@ class Context:
             raise InputError(
                 f"{scheme}: nothing here loads fit={reference}; pass `fit_texts`, which loads it"
             )
-        return lambda: load(reference)
+
+        def texts() -> Texts:
+            fit = load(reference)
+            if not len(fit):
+                raise InputError(f"{scheme}: fit={reference} names no texts: choose a split that has some")
+            return fit
+
+        return texts

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 from xlingual.encoders import (
     api,
     bm25,
-    chargram,
-    compressed,
     concat,
     lsa,
     network,
+    ngrams,
     onnx,
     pixels,
     python_function,
@@ -28,7 +27,6 @@ from xlingual.encoders import (
     transform,
     translate,
     vectors,
-    wordgram,
     wordvec,
 )
 from xlingual.encoders.options import Option, amount, one_of
@@ -45,8 +43,7 @@ SCHEMES: Mapping[str, Scheme] = {
         vectors.SCHEME,
         *small.SCHEMES,
         random.SCHEME,
-        chargram.SCHEME,
-        wordgram.SCHEME,
+        *ngrams.SCHEMES,
         bm25.SCHEME,
         lsa.SCHEME,
         *network.SCHEMES,
@@ -74,7 +71,6 @@ SCHEMES: Mapping[str, Scheme] = {
             ),
         ),
         *transform.SCHEMES,
-        *compressed.SCHEMES,
         pixels.SCHEME,
     )
 }

@@ -1,4 +1,4 @@
-"""Texts as the tokens that a network reads: counted, cut, and padded; how many a network can read."""
+"""Texts as the tokens that a network reads: counted and cut; how many a network can read."""
 
 from __future__ import annotations
 
@@ -55,40 +55,26 @@ class TextTokens:
         return [{name: columns[name][i] for name in columns} for i in range(len(texts))]
 
 
-def padded(pieces: Sequence[Features], fill: int, width: int = 0) -> dict[str, Ints]:
-    """Make the inputs, int64 [n, tokens], padded on the right, and the mask of all but the padding.
+def chosen_limit(
+    who: str,
+    tokenizer: Any,  # noqa: ANN401
+    asked: int | None,
+    can: int | None,
+    stated: int | None = None,
+) -> int | None:
+    """Choose how many tokens are read at once: `asked`, else the least that settings or positions allow.
 
-    Token numbers are padded with `fill`, to `width` at least. A text without tokens is read as one token of
-    padding: attention needs one that counts.
+    None: no limit. `can` is how many the network can read, `stated` what other settings than the tokenizer's
+    say.
     """
-    lengths = np.array([len(piece["input_ids"]) for piece in pieces])
-    width = max(int(lengths.max()), width, 1)
-    mask = np.arange(width) < np.maximum(lengths, 1)[:, None]
-    inputs = {"attention_mask": mask.astype(np.int64)}
-    for name in pieces[0]:
-        inputs[name] = np.full(mask.shape, fill if name == "input_ids" else 0, dtype=np.int64)
-        for row, piece in enumerate(pieces):
-            inputs[name][row, : lengths[row]] = piece[name]
-    return inputs
-
-
-def stated_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
-    """Read the most tokens of a text that the tokenizer's settings allow, None where they say nothing."""
-    stated = getattr(tokenizer, "model_max_length", None)
-    if not isinstance(stated, int | float | None):
-        raise InputError(
-            f"model_max_length in the tokenizer's settings must be a number, found {stated!r}: fetch the "
-            "model again"
-        )
-    limit = int(min(stated or _NO_LIMIT, _NO_LIMIT))
-    return limit if limit < _NO_LIMIT else None
-
-
-def chosen_limit(who: str, asked: int | None, can: int | None, *stated: int | None) -> int | None:
-    """Choose how many tokens are read at once: `asked`, else the smallest stated or possible limit."""
+    own = getattr(tokenizer, "model_max_length", None)
+    if not isinstance(own, int | float | None):
+        raise InputError(f"{who}: model_max_length of the tokenizer must be a number, found {own!r}")
     if asked is not None and can is not None and asked > can:
         raise InputError(f"{who}: max_length={asked} is more than the {can} tokens that the model can read")
-    return asked or min((limit for limit in (can, *stated) if limit is not None), default=None)
+    limits = [int(min(limit, _NO_LIMIT)) for limit in (own, can, stated) if limit]
+    least = min(limits, default=_NO_LIMIT)
+    return asked or (least if least < _NO_LIMIT else None)
 
 
 def check_room(who: str, tokenizer: Any, max_length: int | None) -> None:  # noqa: ANN401
@@ -119,15 +105,11 @@ def check_vocabulary(who: str, tokenizer: Any, network: Any) -> None:  # noqa: A
     Tokens that were added later do not count: some models have one for images that no text contains.
     """
     try:
-        rows = getattr(network.get_input_embeddings(), "num_embeddings", None)
-    except (AttributeError, NotImplementedError):
+        rows = network.get_input_embeddings().num_embeddings
+        added = tokenizer.get_added_vocab()
+        greatest = max(number for word, number in tokenizer.get_vocab().items() if word not in added)
+    except (AttributeError, NotImplementedError, ValueError):  # no table of embeddings, or no words
         return
-    if rows is None or not hasattr(tokenizer, "get_vocab"):
-        return
-    added = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else {}
-    greatest = max(
-        (number for word, number in tokenizer.get_vocab().items() if word not in added), default=-1
-    )
     if greatest >= rows:
         raise InputError(
             f"{who}: the tokenizer numbers its tokens up to {greatest}, and the network has embeddings of "

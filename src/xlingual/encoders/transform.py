@@ -1,77 +1,141 @@
-"""`centre:?fit=…::SPEC` and its like: vectors of the encoder below, mapped as was fitted on other texts."""
+"""Vectors of the encoder below, mapped: `centre:?fit=…::SPEC` and its like; `truncate:`, `quantize:`.
+
+A map is fitted on other texts, for each language its own or for all, or comes from a model's folder.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from xlingual.encoders.base import Encoder
-from xlingual.encoders.mapped import MappedBase
+from xlingual.arrays import Vectors
+from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.options import FIT, Option, not_empty, one_of, share
-from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.scheme import TEXTS, Context, Scheme
 from xlingual.errors import InputError, listed
-from xlingual.forms import dense
-from xlingual.records import Texts, digest
+from xlingual.forms import COSINE, dense
+from xlingual.models.folder import BANK, FITTED_ON, ModelFolder
+from xlingual.records import HubCorrection, Texts, digest
 from xlingual.transforms import methods, paired
-from xlingual.transforms.affine import Affine
+from xlingual.transforms.affine import Affine, unit_rows
+from xlingual.transforms.compression import BINARY, F16, INT8, Levels, halved, signs, truncated
 from xlingual.transforms.moments import FitData
 
+Fit: TypeAlias = "Callable[..., Affine]"
 _FIT = Option("fit", not_empty, None, f"{FIT}; required")
 _BY = Option(
     "by", one_of("language", "all"), "language", "language: each by its own texts; all: by all texts"
 )
 _TO = Option("to", not_empty, None, "language that others are mapped to; unless given, with the most pairs")
+_SHRINK = Option("shrink", share, None, "part of the covariance that is shrunk, 0 to 1; from the data (OAS)")
+_FROM = Option("from", not_empty, None, "language that is moved; all others unless given")
+_QUANTIZE = Option("fit", not_empty, None, f"{FIT}; for int8 alone, required")
 
 
-def _transform(name: str, summary: str, *options: Option, argument: str | None = None) -> Scheme:
-    """Return the row of a map of vectors that is fitted on texts."""
-    return Scheme(
-        name,
-        (TEXTS,),
-        summary,
-        __name__,
-        argument=argument,
-        options=(*options, _FIT),
-        over="must",
-    )
+def _scheme(name: str, summary: str, *options: Option, argument: str | None = None) -> Scheme:
+    return Scheme(name, (TEXTS,), summary, __name__, argument=argument, options=options, over="must")
 
 
 SCHEMES: tuple[Scheme, ...] = (
-    _transform("centre", "vectors less the mean of their language", _BY),
-    _transform("standardize", "vectors less their mean, each dimension divided by its deviation", _BY),
-    _transform(
-        "whiten",
-        "vectors less their mean, made to vary alike in all directions",
-        _BY,
-        Option("shrink", share, None, "part of the covariance that is shrunk, 0 to 1; from the data (OAS)"),
-    ),
-    _transform(
+    _scheme("centre", "vectors less the mean of their language", _BY, _FIT),
+    _scheme("standardize", "vectors less their mean, each dimension divided by its deviation", _BY, _FIT),
+    _scheme("whiten", "vectors less their mean, made to vary alike in all directions", _BY, _SHRINK, _FIT),
+    _scheme(
         "all-but-the-top",
         "vectors less their mean and the K directions in which all vary most",
+        _FIT,
         argument="K or auto",
     ),
-    _transform("lir", "vectors less the first K principal directions of their language", argument="K"),
-    _transform(
-        "lsar", "vectors less the R directions in which the means of languages differ", argument="R or auto"
+    _scheme("lir", "vectors less the first K principal directions of their language", _FIT, argument="K"),
+    _scheme(
+        "lsar",
+        "vectors less the R directions in which the means of languages differ",
+        _FIT,
+        argument="R or auto",
     ),
-    _transform("pca", "the D principal components of the vectors", argument="D"),
-    _transform(
+    _scheme("pca", "the D principal components of the vectors", _FIT, argument="D"),
+    _scheme(
         "delta",
         "vectors of a language moved by the mean difference of translations to another",
-        Option("from", not_empty, None, "language that is moved; all others unless given"),
+        _FROM,
         _TO,
+        _FIT,
     ),
-    _transform("procrustes", "vectors rotated to those of their translations", _TO),
-    _transform("ridge", "vectors mapped to those of their translations, linearly", _TO),
-    _transform("cca", "the K directions in which translations vary together", argument="K or auto"),
+    _scheme("procrustes", "vectors rotated to those of their translations", _TO, _FIT),
+    _scheme("ridge", "vectors mapped to those of their translations, linearly", _TO, _FIT),
+    _scheme("cca", "the K directions in which translations vary together", _FIT, argument="K or auto"),
+    _scheme("truncate", "the first D dimensions of the vectors", argument="D"),
+    _scheme(
+        "quantize",
+        "vectors of fewer bits a number: f16, int8 or binary (their signs)",
+        _QUANTIZE,
+        argument="f16, int8 or binary",
+    ),
 )
+_METHODS: Mapping[str, Fit] = {
+    "centre": methods.centre,
+    "standardize": methods.standardize,
+    "whiten": methods.whiten,
+    "all-but-the-top": methods.all_but_the_top,
+    "lir": methods.lir,
+    "lsar": methods.lsar,
+    "pca": methods.pca,
+    "delta": paired.deltas,
+    "procrustes": paired.procrustes,
+    "ridge": paired.ridge,
+    "cca": paired.cca,
+}
+_BY_LANGUAGE = ("lir", "procrustes", "ridge", "cca", "delta")
+_AUTO = ("all-but-the-top", "lsar", "cca")  # methods that can choose their number
 
-Fit: TypeAlias = "Callable[[FitData], Affine]"
+
+class MappedBase(Stacked):
+    """Vectors of the encoder below, of unit length, through a linear map by language; `who` begins errors."""
+
+    origin = "fitted"
+    who: str
+    unit_below = True  # whether vectors of the encoder below are brought to unit length first
+
+    @property
+    @abstractmethod
+    def map(self) -> Affine:
+        """The map of each language."""
+
+    def apply(self, *vectors: Vectors) -> Vectors:
+        """Raise TypeError: it needs the languages."""
+        raise TypeError(f"{self.who} needs the language of each vector: call apply_in")
+
+    def apply_in(self, languages: Sequence[str], *vectors: Vectors) -> Vectors:
+        """Give float32 [n, e] for the base's vectors float32 [n, d] and the language of each."""
+        below = unit_rows(vectors[0]) if self.unit_below else vectors[0]
+        try:
+            return self.map.apply(below, languages)
+        except InputError as error:
+            raise InputError(f"{self.who}: {error}") from None
+
+
+class MappedTexts(MappedBase):
+    """An encoder with a map that is there already."""
+
+    map: Affine = None  # type: ignore[assignment]  # set below
+    who = "map"
+
+    def __init__(self, base: Encoder, map: Affine, hub_correction: HubCorrection | None = None) -> None:
+        super().__init__(base)
+        self.map, self.hub_correction = map, hub_correction
+
+    @property
+    def identity(self) -> str:
+        """A digest of the map, and the identity of the encoder below."""
+        parts = [each.tobytes() for each in self.map.arrays().values()]
+        if self.hub_correction is not None:
+            parts.append(self.hub_correction.bank.tobytes())
+        return f"map:{digest(*parts, *(tag or '' for tag in self.map.places)).hex()}::{self.base.identity}"
 
 
 class TransformedTexts(MappedBase):
@@ -93,39 +157,37 @@ class TransformedTexts(MappedBase):
     ) -> None:
         super().__init__(base)
         self.who, self.fit, self._texts, self.by_language = name, fit, texts, by_language
-        self.shown = name.replace("?v=1&", "?").removesuffix("?v=1")  # in errors
-        self.unit_below = not isinstance(base, TransformedTexts)
-        self._wanted = frozenset(languages)
+        # levels are those of unit vectors, below a transform too
+        self.unit_below = name.startswith("quantize:") or not isinstance(base, TransformedTexts)
+        self._asked = frozenset(languages)
 
     @cached_property
     def chosen(self) -> Texts:
         """The texts it is fitted on: those in the languages that are asked for."""
-        found = self._texts()
-        rows = [row for row, language in enumerate(found.language) if language in self._wanted]
+        texts = self._texts()
+        rows = [row for row, language in enumerate(texts.language) if language in self._asked]
         if not rows:
             raise InputError(
-                f"{self.shown}: the texts that it is fitted on are in {listed(sorted(set(found.language)))}, "
-                f"and those to be encoded in {listed(sorted(self._wanted), 20)}: name others with fit="
+                f"{self.who}: the texts that it is fitted on are in {listed(sorted(set(texts.language)))}, "
+                f"and those to be encoded in {listed(sorted(self._asked), 20)}: name others with fit="
             )
-        chosen = found.take(np.array(rows, dtype=np.int64))
+        chosen = texts.take(np.array(rows, dtype=np.int64))
         in_a_role = self.base.by_role and chosen.role is None
         return replace(chosen, role="candidate") if in_a_role else chosen
 
     @cached_property
     def map(self) -> Affine:
         """The fitted map."""
-        return self._fitted(self.base.encode(self.chosen))
+        self.fit_from(self.base.encode(self.chosen))
+        return self.map
 
     def fit_from(self, vectors: Any) -> None:  # noqa: ANN401  (as the encoder below gives them)
         """Fit it, given the vectors of the texts `chosen` from the encoder below."""
-        self.map = self._fitted(vectors)
-
-    def _fitted(self, vectors: Any) -> Affine:  # noqa: ANN401
-        texts, given = self.chosen, dense(vectors, "the encoder below", self.shown)
+        texts, below = self.chosen, dense(vectors, "the encoder below", self.who)
         try:
-            return self.fit(FitData(given, texts.language, texts.items, self.unit_below))
+            self.map = self.fit(FitData(below, texts.language, texts.items, self.unit_below))
         except InputError as error:
-            raise InputError(f"{self.shown}: {error}") from None
+            raise InputError(f"{self.who}: {error}") from None
 
     @cached_property
     def fitted_on(self) -> frozenset[bytes]:
@@ -136,7 +198,7 @@ class TransformedTexts(MappedBase):
     def identity(self) -> str:
         """The method, a digest of the rows it is fitted on, and the identity of the encoder below."""
         rows = digest(*sorted(self.chosen.row_digests())).hex()
-        return f"{self.who}&fit={rows}::{self.base.identity}"
+        return f"{self.who}{'&' if '?' in self.who else '?'}fit={rows}::{self.base.identity}"
 
     def check_languages(self, tags: Iterable[str], /) -> None:
         """Raise InputError where texts of a language are to be mapped that it is not fitted on."""
@@ -144,7 +206,7 @@ class TransformedTexts(MappedBase):
         self.base.check_languages(asked)
         if self.by_language and (unknown := sorted(asked - set(self.chosen.language))):
             raise InputError(
-                f"{self.shown}: its texts have none in {listed(unknown)}, and it is fitted for each language "
+                f"{self.who}: its texts have none in {listed(unknown)}, and it is fitted for each language "
                 "by itself: name texts in all languages with fit="
             )
 
@@ -154,66 +216,125 @@ class TransformedTexts(MappedBase):
         _ = self.map
 
 
-def build(argument: str, options: Mapping[str, Any], context: Context) -> TransformedTexts:
-    """Return the encoder for a spec; raise InputError where an option is missing or makes no sense."""
-    name, base, own = context.scheme, context.base, dict(options)
-    assert base is not None
-    if isinstance(base, OwnSimilarity):
-        raise InputError(f"{name}: the encoder below compares images and gives no vectors")
-    texts = context.loader(name, own.pop("fit"))
+class FittedTransform(MappedBase):
+    """Vectors of the encoder below at unit length, through the map of a model's folder, as `align` chose it.
+
+    `hubs`: it is ranked with the correction of hubs that it was chosen with, if any.
+    """
+
+    def __init__(self, folder: ModelFolder, base: Encoder, *, hubs: bool = True) -> None:
+        super().__init__(base)
+        self.folder, self.who, self.hubs = folder, f"model:{folder.path}", hubs
+
+    @property
+    def identity(self) -> str:
+        """The kind and the model's digest, and the encoder below."""
+        return f"model:{self.folder.kind}:{self.folder.digest[:16]}::{self.base.identity}"
+
+    @cached_property
+    def fitted_images(self) -> str | None:  # type: ignore[override]  # read when first asked for
+        """The image encoder whose near images it was fitted on; else that of the encoder below."""
+        images = (self.folder.config.get("data") or {}).get("images")
+        return self.base.fitted_images if images is None else str(images)
+
+    @cached_property
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return self.folder.arrays()
+
+    @cached_property
+    def map(self) -> Affine:
+        """The map; InputError where its folder does not describe one."""
+        return map_of(self.folder, self._arrays)
+
+    @cached_property
+    def fitted_on(self) -> frozenset[bytes]:
+        """Digests of the rows it was fitted or chosen on, and of those that the encoder below was."""
+        return frozenset(row.tobytes() for row in self._arrays.get(FITTED_ON, ())) | self.base.fitted_on
+
+    @cached_property
+    def hub_correction(self) -> HubCorrection | None:  # type: ignore[override]  # read when first asked for
+        """The correction of hubs that it was chosen with; InputError where training questions are missing."""
+        similarity = str(self.folder.config["model"].get("similarity", COSINE))
+        if similarity == COSINE or not self.hubs:
+            return None
+        if BANK not in self._arrays:
+            raise InputError(f"{self.who}: its training questions are missing: copy the model anew")
+        return HubCorrection(similarity, self._arrays[BANK])
+
+    def check_languages(self, tags: Iterable[str], /) -> None:
+        """Raise InputError where it has no map for texts of a language."""
+        asked = set(tags)
+        self.base.check_languages(asked)
+        if self.map.languages is not None and (unknown := sorted(asked - set(self.map.languages))):
+            raise InputError(
+                f"{self.who} was fitted on texts in {listed(self.map.languages, 20)}, and not in "
+                f"{listed(unknown)}: fit it again, on texts in that language too"
+            )
+
+
+def map_of(folder: ModelFolder, arrays: Mapping[str, np.ndarray] | None = None) -> Affine:
+    """Read the map of a folder, of its arrays; raise InputError where it does not describe one."""
+    try:
+        languages = folder.config["model"]["languages"]
+        return Affine.of_arrays(folder.arrays() if arrays is None else arrays, languages)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"model:{folder.path}: its config.json does not describe such a model ({error}): copy it anew"
+        ) from None
+
+
+class SmallerTexts(Stacked):
+    """Vectors of unit length made smaller, each by itself."""
+
+    def __init__(self, base: Encoder, name: str, smaller: Callable[[Vectors], Vectors]) -> None:
+        super().__init__(base)
+        self.name, self._smaller = name, smaller
+
+    @property
+    def identity(self) -> str:
+        """The name of the change, and the identity of the encoder below."""
+        return f"{self.name}::{self.base.identity}"
+
+    def apply(self, *vectors: Vectors) -> Vectors:
+        """Give float32 [n, e] for the base's vectors float32 [n, d]."""
+        try:
+            return self._smaller(unit_rows(vectors[0]))
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from None
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> SmallerTexts | TransformedTexts:
+    """Make the encoder for a spec; raise InputError where an option is missing or makes no sense."""
+    name, base, more = context.scheme, cast("Encoder", context.base), dict(options)
+    texts = context.loader(name, more.pop("fit", None))
+    is_number = argument.isascii() and argument.isdecimal() and 1 <= int(argument) < 1_000_000
+    words = {"quantize": (F16, INT8, BINARY)}.get(name, ("auto",) if name in _AUTO else ())
+    if argument and argument not in words and (name == "quantize" or not is_number):
+        number = () if name == "quantize" else ("a whole number of at least 1",)
+        raise InputError(f"{name}: expected {' or '.join((*number, *words))}, found {argument!r}")
+    called = f"{name}:{argument}"
+    if name == "truncate":
+        return SmallerTexts(base, called, partial(truncated, dim=int(argument)))
+    if argument in (F16, BINARY):
+        if texts is not None:
+            raise InputError(f"{called} is not fitted: leave out fit=")
+        return SmallerTexts(base, called, halved if argument == F16 else signs)
     if texts is None:
         raise InputError(
-            f"{name}: fit= is missing: it is fitted on texts that are not evaluated, such as "
-            f"{name}:{argument}?fit=FILE#train"
+            f"{called}: fit= is missing: it is fitted on texts that are not evaluated, such as "
+            f"{called}?fit=FILE#train"
         )
-    written = "&".join(f"{key}={value}" for key, value in sorted(own.items()) if value is not None)
-    called = f"{name}:{argument}?v=1{'&' if written else ''}{written}"
-    by_language = own.get("by", _BY_LANGUAGE.get(name)) == methods.LANGUAGE
-    if name == "delta":
-        by_language = own["from"] is None
-    fit = _fit(name, argument, own)
+    if name == "delta" and (start := more.pop("from")) is not None:
+        if more["to"] in (None, start):
+            raise InputError(f"delta:?from={start}: write to=LANGUAGE too, another one, or leave from= out")
+        fit: Fit = partial(paired.delta, start=start, **more)
+        by_language, more = False, {"from": start, **more}
+    elif name == "quantize":
+        fit, by_language = cast("Fit", Levels.of), False  # levels are applied as a linear map is
+    else:
+        method = _METHODS[name]
+        fit = (lambda data: method(data, int(argument))) if is_number else partial(method, **more)
+        by_language = name in _BY_LANGUAGE or more.get("by") == methods.LANGUAGE
+    stated = "&".join(f"{key}={value}" for key, value in sorted(more.items()) if value is not None)
+    called += f"?{stated}" if stated else ""
     return TransformedTexts(base, called, fit, texts, context.languages, by_language=by_language)
-
-
-_BY_LANGUAGE = dict.fromkeys(("lir", "procrustes", "ridge", "cca"), methods.LANGUAGE)
-
-
-_NUMBERED: Mapping[
-    str, tuple[Callable[..., Affine], str, bool]
-] = {  # function, its parameter, whether it has a default
-    "all-but-the-top": (methods.all_but_the_top, "k", True),
-    "lir": (methods.lir, "k", False),
-    "lsar": (methods.lsar, "r", True),
-    "pca": (methods.pca, "d", False),
-    "cca": (paired.cca, "k", True),
-}
-_OTHERS: Mapping[str, Callable[..., Affine]] = {
-    "centre": methods.centre,
-    "standardize": methods.standardize,
-    "whiten": methods.whiten,
-    "procrustes": paired.procrustes,
-    "ridge": paired.ridge,
-}
-
-
-def _fit(name: str, argument: str, options: dict[str, Any]) -> Fit:
-    """Return the function that fits the method; raise InputError where a number is needed and not there."""
-    if name == "delta":
-        start, to = options["from"], options["to"]
-        if start is None:
-            return partial(paired.deltas, to=to)
-        if to is None or start == to:
-            raise InputError(
-                "delta: write two languages, as in delta:?from=de&to=en&fit=FILE#train, or leave from= out: "
-                "then all move to one"
-            )
-        return partial(paired.delta, start=start, to=to)
-    if name in _OTHERS:
-        return partial(_OTHERS[name], **options)
-    function, parameter, has_default = _NUMBERED[name]
-    if argument == "auto" and has_default:
-        return function
-    if not (argument.isascii() and argument.isdecimal() and 1 <= int(argument) < 1_000_000):
-        known = "a whole number of at least 1" + (", or auto" if has_default else "")
-        raise InputError(f"{name}: expected {known}, as in {name}:3, found {argument!r}")
-    return partial(function, **{parameter: int(argument)})

@@ -13,17 +13,16 @@ import numpy as np
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.checkpoints import (
     Watch,
-    check_tokenizer,
+    check_reader,
     check_weights,
     checkpoint_digest,
     model_folder,
 )
 from xlingual.encoders.dictionary import Translated
 from xlingual.encoders.runtime import (
-    Memory,
+    Batches,
     choose_device,
     device_part,
-    in_batches,
     loading,
     refuse_random,
     require,
@@ -82,7 +81,7 @@ class TranslationModel:
         self.revision = revision
         self._loaded: Loaded | None = None
         self._watch = Watch()
-        self._memory = Memory()
+        self._batches = Batches(batch, self._who)
         require(self._who, "st", "torch", "transformers")
 
     @cached_property
@@ -113,7 +112,7 @@ class TranslationModel:
                 found[row] = text
             return np.zeros((len(rows), 1), dtype=np.float32)  # batching is made for vectors; none here
 
-        in_batches([len(ids) for ids in encoded], self.batch, run, who=self._who, memory=self._memory)
+        self._batches.run([len(ids) for ids in encoded], run)
         return Translated(found, truncated)
 
     @property
@@ -171,7 +170,7 @@ def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> 
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     check_weights(who, folder)
-    check_tokenizer(who, folder)
+    check_reader(who, folder)
     slow = any(folder.glob("*.model")) and not (folder / "tokenizer.json").is_file()
     if slow or any(folder.glob("*.spm")):
         require(f"the tokenizer of {who}", "st", "sentencepiece")

@@ -15,9 +15,9 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import table_of
+from xlingual.data.images import cut
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
-from xlingual.data.thumbnails import cut
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.numbers import Subject
 from xlingual.measures.hub_alarm import LEAST, ByChance, bins_of, is_alarm

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.components import LARGEST, Links, components, without_chains
-from xlingual.data.families import text_links
 from xlingual.data.manifest import Manifest
-from xlingual.data.near_texts import SIMILAR
+from xlingual.data.near_texts import LARGEST, SIMILAR, Links, components, text_links, without_chains
 from xlingual.embed import ImageIndex
 from xlingual.errors import parameter, warn
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors, one_library_thread, rank

@@ -11,10 +11,10 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
+from xlingual.data.images import thumbnails
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import Names
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
-from xlingual.data.thumbnails import thumbnails
 from xlingual.embed import (
     ImageIndex,
     TextVectors,
@@ -25,7 +25,7 @@ from xlingual.embed import (
     queries_for,
 )
 from xlingual.encoders import Encoder, ImageModelLike
-from xlingual.encoders.decoding import broken_rows
+from xlingual.encoders.decoding import broken
 from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
@@ -139,7 +139,7 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
     rows.sort()
     with_image = rows[manifest.image[rows] >= 0]
     slots, first = np.unique(manifest.image[with_image], return_index=True)
-    reasons = broken_rows(manifest.images(with_image[first]))
+    reasons = broken(manifest.images(with_image[first]))
     usable = np.ones(len(manifest), dtype=bool)
     usable[rows] = (manifest.image[rows] >= 0) & ~np.isin(manifest.image[rows], slots[list(reasons)])
     left_out = rows[~usable[rows]]
@@ -236,7 +236,7 @@ class PairRun(Run):
     @cached_property
     def picture(self) -> Callable[[int], bytes | None]:
         """Gives the thumbnail of an image of the manifest by its number."""
-        return thumbnails(self.manifest)
+        return thumbnails(self.manifest.image_source)
 
     @cached_property
     def _names(self) -> Names:

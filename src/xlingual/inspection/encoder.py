@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.images import cut, thumbnails
 from xlingual.data.manifest import Manifest
-from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.inspection.served import Served
 from xlingual.inspection.slices import Feature, FoundSlice, Slice, Values, difference_of, find_slices
 from xlingual.results.inspection import (
@@ -196,7 +196,7 @@ class Shown:
     """Texts and thumbnails of examples; none where they are not kept."""
 
     def __init__(self, data: Manifest, keep: bool) -> None:
-        self.data, self.keep, self._thumbnail = data, keep, thumbnails(data)
+        self.data, self.keep, self._thumbnail = data, keep, thumbnails(data.image_source)
 
     def text(self, row: int) -> ShownText:
         """Return a text with its image."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from xlingual.data.thumbnails import cut, thumbnails
+from xlingual.data.images import cut, thumbnails
 from xlingual.inspection.encoder import Looked
 from xlingual.languages import direction, name_of
 from xlingual.results.inspection import KIND_WORDS, POOL_KIND_WORDS, Inspection
@@ -60,7 +60,7 @@ class _Content:
         self.looked, self.images, self.left_out = looked, dict[str, str](), 0
         self._slices = [(words, set(rows.tolist())) for words, rows in looked.slices]
         self._hubs = {row: n for _, row, n in sorted(looked.served.hubs, key=lambda hub: hub[2])}
-        self._bytes, self._thumbnail = 0, thumbnails(looked.data, _SIDE, most=1)
+        self._bytes, self._thumbnail = 0, thumbnails(looked.data.image_source, _SIDE, most=1)
         self._image = lru_cache(maxsize=None)(self._image_key)
 
     def row(self, line: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from xlingual.arrays import Floats
-from xlingual.data.thumbnails import thumbnails
+from xlingual.data.images import thumbnails
 from xlingual.embed import embed_batch, fit_texts_for
 from xlingual.encoders import EncoderLike, text_encoders
 from xlingual.errors import InputError, did_you_mean, listed, parameter
@@ -65,7 +65,7 @@ def write_viewer_table(
 
 
 def _rows(looked: Looked, points: Mapping[int, Floats]) -> Iterator[dict[str, Any]]:
-    data, asked, thumbnail = looked.data, looked.asked, thumbnails(looked.data, _SIDE)
+    data, asked, thumbnail = looked.data, looked.asked, thumbnails(looked.data.image_source, _SIDE)
     slices = [(words, set(rows.tolist())) for words, rows in looked.slices]
     for line in looked.lines(failed=False).tolist():
         row, above, kind = int(asked.row[line]), int(asked.above[line]), int(looked.kind[line])

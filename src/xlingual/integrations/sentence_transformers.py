@@ -20,8 +20,7 @@ from safetensors.torch import save_file
 from sentence_transformers.models import InputModule, Module
 from torch import Tensor
 
-from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY, DualNetwork, with_context
-from xlingual.encoders.trained_mlmme import MlmmeNetwork
+from xlingual.encoders.trained import CANDIDATE, QUERY, DualNetwork, MlmmeNetwork, with_context
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.integrations.evaluators import (
     BackretrievalEvaluator,

@@ -26,10 +26,10 @@ Encoder: TypeAlias = Annotated[
 Model: TypeAlias = Annotated[Path, argument("MODEL", "Folder of a model that xlingual train or repair made.")]
 
 
-class LsRequest(Request, frozen=True, kw_only=True):
+class ListRequest(Request, frozen=True, kw_only=True):
     """List the encoders whose vectors are kept."""
 
-    command = "store ls"
+    command = "store list"
 
     root: Root = None
     encoder: Encoder = None
@@ -44,13 +44,13 @@ class VerifyRequest(Request, frozen=True, kw_only=True):
 
     root: Root = None
     encoder: Encoder = None
-    quiet: Annotated[bool, option("Print damaged files and lines only.", run=True)] = False
+    quiet: Annotated[bool, option("Print damaged files only.", run=True)] = False
 
 
-class GcRequest(Request, frozen=True, kw_only=True):
+class CleanRequest(Request, frozen=True, kw_only=True):
     """Remove damaged and left-over files from the store."""
 
-    command = "store gc"
+    command = "store clean"
 
     root: Root = None
     older_than: Annotated[
@@ -60,16 +60,6 @@ class GcRequest(Request, frozen=True, kw_only=True):
         str | None,
         option("Remove all vectors of this encoder, too; * stands for any letters.", metavar="IDENTITY"),
     ] = None
-
-
-class StoreExportRequest(Request, frozen=True, kw_only=True):
-    """Write the vectors of the store to files."""
-
-    command = "store export"
-
-    root: Root = None
-    encoder: Encoder = None
-    out: Annotated[Path, option("Write the files to the folder DIR.", metavar="DIR", run=True)]
 
 
 class ExportModelRequest(Request, frozen=True, kw_only=True):

@@ -204,34 +204,22 @@ class TranslatePoolRequest(Request, frozen=True, kw_only=True):
 
 
 class FromRequest(Request, frozen=True, kw_only=True):
-    """Read a public corpus from the folder that holds it."""
+    """Convert a corpus of the papers to a manifest."""
 
     command = "data from"
 
     name: Annotated[str | None, argument("NAME", "The corpus; --list shows all.")] = None
     folder: Annotated[Path | None, argument("FOLDER", "The folder that it was downloaded to.")] = None
     out: Annotated[
-        Path | None,
-        option(
-            "Write a manifest (a Parquet file), or a pool or sentence pairs (a folder).",
-            metavar="MANIFEST|POOL",
-            run=True,
-        ),
+        Path | None, option("Write the manifest, a Parquet file.", metavar="MANIFEST", run=True)
     ] = None
     languages: Annotated[
         tuple[str, ...], option("Only these languages.", metavar="en,de,…", otherwise="all", reads=comma_list)
     ] = ()
-    split: Annotated[
-        str | None, option("Only this split.", metavar="NAME", otherwise="all; MLQA test, MIRACL dev")
-    ] = None
-    suite: Annotated[
-        Path | None,
-        option("Write a file of commands for it too, for xlingual run.", metavar="FILE", run=True),
-    ] = None
+    split: Annotated[str | None, option("Only this split.", metavar="NAME", otherwise="all")] = None
     every: Annotated[bool, option("List the corpora, with their licences.", names=("--list",), run=True)] = (
         False
     )
-    file_format: FileFormat = "parquet"
     force: Annotated[bool, option("Replace what is there already.", run=True)] = False
     form: Form = "table"
     as_json: AsJson = False

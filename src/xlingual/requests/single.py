@@ -39,9 +39,7 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
         Literal["sentence", "sentence+context"], option("Text of a pool's candidates that is encoded.")
     ] = "sentence"
     out: Annotated[Path, option("Write the files to the folder DIR.", metavar="DIR", run=True)]
-    half: Annotated[
-        bool, option("Use half precision in the files, and in a store that --store DIR creates.")
-    ] = False
+    half: Annotated[bool, option("Use half precision in the files.")] = False
     offsets: Annotated[
         bool,
         option(

@@ -5,16 +5,25 @@ manifests share it, and another encoder is never served it.
 """
 
 from xlingual.store.blocks import FolderBlocks
-from xlingual.store.collection import Collection, DamagedError
-from xlingual.store.store import HALF, Store, StoreLike, default_folder, open_store
+from xlingual.store.store import (
+    Collection,
+    DamagedError,
+    Store,
+    StoreLike,
+    clean,
+    default_folder,
+    holdings,
+    open_store,
+)
 
 __all__ = [
-    "HALF",
     "Collection",
     "DamagedError",
     "FolderBlocks",
     "Store",
     "StoreLike",
+    "clean",
     "default_folder",
+    "holdings",
     "open_store",
 ]

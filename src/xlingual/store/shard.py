@@ -1,238 +1,196 @@
-"""A shard: some vectors with their keys and checksums in one .safetensors file, mapped into memory."""
+"""A shard: the vectors of a batch with keys and checksums, in a .safetensors file that is written once."""
 
 from __future__ import annotations
 
-import json
-import mmap
-import os
-import sys
-from dataclasses import dataclass
-from functools import cached_property
-from hashlib import blake2b
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.forms import OtherVectors, form_of
-from xlingual.store.checksum import Words, key_sums, key_words, row_checksums, row_sums
-from xlingual.store.disk import write_file
-from xlingual.store.journal import ShardLine
-from xlingual.store.ragged import RaggedShard, ragged_checksums, tensors_of
+from xlingual.arrays import Ints
+from xlingual.files import replacing, sync
+from xlingual.forms import SparseVectors, TokenVectors, form_of, is_dense
+from xlingual.records import Encoded, digest
+
+Words = NDArray[np.uint64]
 
 SUFFIX = ".safetensors"
-_LONGEST_HEADER = 1 << 12  # bytes; ours have a few hundred
+_AT_ONCE = 32_768  # words summed at a time: they stay in the processor's cache
 
 
 class BrokenShardError(Exception):
-    """A shard is not as it was written; the text says in what."""
+    """A shard is not as it was written; the text says how."""
 
 
 @dataclass(frozen=True)
-class MemoryShard:
-    """Rows that are not on the disk, because nothing can be written there; see `FileShard`."""
+class Shard:
+    """Vectors and their keys: in a file, or in memory where nothing can be written.
 
-    keys: Words
-    truncated: NDArray[np.bool_] | None
-    array: NDArray[Any]
-    name: str = "memory"
-
-    @property
-    def dim(self) -> int:
-        """How many dimensions its vectors have."""
-        return int(self.array.shape[1])
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def vectors(self, most: bool = True) -> NDArray[Any]:
-        """Return the vectors [n, d]."""
-        return self.array
-
-    def whole(self, vectors: NDArray[Any], rows: Any) -> bool:  # noqa: ANN401
-        """Return True."""
-        return True
-
-
-@dataclass(frozen=True)
-class FileShard:
-    """Rows in a file, whose vectors begin at the byte `offset`.
-
-    They have keys [n, 2], checksums [n] and, where the encoder notes it, which texts were cut [n].
+    Lines are the numbers of dense rows, of each token's vector, or (column, number) of what is not zero in
+    sparse rows. `bounds` are the lines at which rows begin, where a row has not one line.
     """
 
-    path: Path
-    line: ShardLine
-    offset: int
-    keys: Words
-    checksums: Words
+    keys: list[bytes]
+    form: str  # as `form_of`
+    dim: int
+    shape: tuple[int, int]  # of the lines
+    sums: Words  # [lines]
+    bounds: Any  # Ints or None
     truncated: NDArray[np.bool_] | None
+    path: Path = Path()
+    held: NDArray[Any] | None = None  # the lines, in memory
 
-    def __len__(self) -> int:
-        return self.line.rows
+    @classmethod
+    def of(cls, keys: Sequence[bytes], encoded: Encoded) -> Shard:
+        """Make a shard in memory."""
+        vectors, bounds = encoded.vectors, None
+        if is_dense(vectors):
+            lines = np.ascontiguousarray(vectors, dtype="<f4")
+        elif isinstance(vectors, TokenVectors):
+            lines, bounds = np.ascontiguousarray(vectors.vectors, dtype="<f4"), vectors.bounds
+        else:
+            matrix, bounds = vectors.matrix, vectors.matrix.indptr
+            lines = np.column_stack([matrix.indices.astype("<u4"), matrix.data.astype("<f4").view("<u4")])
+        cut = None if encoded.truncated is None else np.array(encoded.truncated, dtype=np.bool_)
+        starts = None if bounds is None else bounds.astype("<i8")
+        form, dim = form_of(vectors), int(vectors.shape[1])
+        return cls(list(keys), form, dim, lines.shape, line_sums(lines), starts, cut, held=lines)
 
-    @property
-    def name(self) -> str:
-        """The name of the file."""
-        return self.line.shard
+    @classmethod
+    def open(cls, path: Path) -> Shard:
+        """Read all of a file but its lines; raise BrokenShardError where it is not as it was written."""
+        from safetensors import SafetensorError, safe_open
 
-    @property
-    def dim(self) -> int:
-        """How many dimensions its vectors have."""
-        return self.line.dim
-
-    @cached_property
-    def _sums(self) -> Words:
-        """What the sums over its rows must be."""
-        return self.checksums ^ key_sums(self.keys)
-
-    def vectors(self, most: bool = True) -> NDArray[Any]:
-        """Return the vectors [n, d], mapped: the file is open no longer than the array lives.
-
-        `most`: most of them will be used, so that the system may map them all at once. Raises
-        BrokenShardError where the file is gone or cut short.
-        """
-        shape, kind = (self.line.rows, self.line.dim), {"access": mmap.ACCESS_READ}
-        if most and sys.platform == "linux":  # all pages in one call, not one for each
-            kind = {"flags": mmap.MAP_SHARED | mmap.MAP_POPULATE, "prot": mmap.PROT_READ}
         try:
-            with self.path.open("rb") as handle:
-                mapped = mmap.mmap(handle.fileno(), 0, **kind)
-            return np.frombuffer(mapped, self.line.dtype, shape[0] * shape[1], self.offset).reshape(shape)
+            with safe_open(path, "numpy") as file:
+                facts = file.metadata() or {}
+                arrays = {name: file.get_tensor(name) for name in file.keys() if name != "lines"}  # noqa: SIM118
+                shape = tuple(file.get_slice("lines").get_shape())
+            if facts.get("digest") != _digest(path.parent.name, facts, shape, arrays):
+                raise BrokenShardError("its head is not as it was written")
+        except (OSError, SafetensorError, KeyError, TypeError) as error:
+            raise BrokenShardError(f"it cannot be read ({' '.join(str(error).split())})") from error
+        keys = arrays["keys"].view("V16").ravel().tolist()
+        cut = arrays["truncated"].astype(np.bool_) if "truncated" in arrays else None
+        dim = int(facts["dim"])
+        return cls(keys, facts["form"], dim, shape, arrays["sums"], arrays.get("bounds"), cut, path)
+
+    def write(self, folder: Path) -> Shard:
+        """Write the shard to a new file, whole or not at all; names rise with time."""
+        from safetensors.numpy import save
+
+        assert self.held is not None
+        # the format puts arrays of 8 bytes first, so that the lines end the file
+        arrays = {"keys": np.frombuffer(b"".join(self.keys), "<u8").reshape(-1, 2), "sums": self.sums}
+        if self.bounds is not None:
+            arrays["bounds"] = self.bounds
+        if self.truncated is not None:
+            arrays["truncated"] = self.truncated.astype("<i8")
+        facts = {"form": self.form, "dim": str(self.dim)}
+        facts["digest"] = _digest(folder.name, facts, self.shape, arrays)
+        path = folder / f"{time.time_ns():020}-{uuid4().hex[:12]}{SUFFIX}"
+        write_file(path, save({**arrays, "lines": self.held}, facts))
+        return replace(self, path=path, held=None)
+
+    def read(self, rows: Ints | None = None) -> Any:  # noqa: ANN401  (AnyVectors)
+        """Read rows, or all; raise BrokenShardError where some are not as they were written.
+
+        Dense rows that follow each other are a view of the mapped file. Of other forms all are checked.
+        """
+        lines = self._lines()
+        chosen: Any = slice(None) if rows is None or self.form else stretch(rows)
+        block = lines[chosen] if isinstance(chosen, slice) else lines.take(chosen, axis=0)
+        if not np.array_equal(line_sums(block), self.sums[chosen]):
+            raise BrokenShardError("vectors are not as they were written")
+        if not self.form:
+            return block
+        kind, _, compared_by = self.form.partition(" ")
+        vectors: SparseVectors | TokenVectors
+        if kind == "tokens":
+            vectors = TokenVectors(block, self.bounds, compared_by)
+        else:
+            from scipy.sparse import csr_array
+
+            numbers = np.ascontiguousarray(block[:, 1]).view("<f4")
+            parts = numbers, block[:, 0].astype(np.int64), self.bounds
+            vectors = SparseVectors(csr_array(parts, shape=(len(self.keys), self.dim)), compared_by)
+        return vectors if rows is None else vectors[rows]
+
+    def _lines(self) -> NDArray[Any]:
+        if self.held is not None:
+            return self.held
+        kind = "<u4" if self.form.startswith("sparse") else "<f4"
+        size = self.shape[0] * self.shape[1] * 4
+        if not size:
+            return np.empty(self.shape, kind)
+        try:
+            offset = self.path.stat().st_size - size
+            return np.asarray(np.memmap(self.path, kind, "r", offset, self.shape))
         except (OSError, ValueError) as error:
-            raise BrokenShardError(_reason(error)) from error
-
-    def whole(self, vectors: NDArray[Any], rows: Any) -> bool:  # noqa: ANN401  (what indexes an array)
-        """Return whether the vectors of some rows are as they were written."""
-        return bool((row_sums(vectors) == self._sums[rows]).all())
+            raise BrokenShardError(f"it cannot be read ({error})") from error
 
 
-Shard: TypeAlias = FileShard | MemoryShard | RaggedShard
+def stretch(numbers: Ints) -> Any:  # noqa: ANN401  (what indexes an array)
+    """Turn numbers that follow each other into a slice, which needs no copy; leave others as they are."""
+    follow = len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1 and (np.diff(numbers) == 1).all()
+    return slice(int(numbers[0]), int(numbers[-1]) + 1) if follow else numbers
 
 
-def write_shard(
-    folder: Path, keys: Words, vectors: NDArray[Any], truncated: NDArray[np.bool_] | None
-) -> FileShard:
-    """Write a shard under a new name, whole or not at all; raise OSError where that fails."""
-    from safetensors.numpy import save
+def line_sums(lines: NDArray[Any]) -> Words:
+    """Checksum each line of 4-byte numbers [n, d], uint64 [n], at the speed of memory.
 
-    rows, dim = vectors.shape
-    tensors: dict[str, NDArray[Any]] = {
-        "vectors": vectors,
-        "keys": np.ascontiguousarray(keys).astype("<u8").view(np.uint8).reshape(rows, 16),
-        "checksums": row_checksums(vectors, keys),
-    }
-    if truncated is not None:
-        tensors["truncated"] = np.ascontiguousarray(truncated, dtype=np.bool_)
-    content = save(tensors, {"format": "xlingual/vectors/1"})
-    name = f"{uuid4().hex}{SUFFIX}"
-    head, offset = _head(content)
-    line = ShardLine(name, rows, dim, vectors.dtype.name, head)
-    write_file(folder / name, content)
-    return FileShard(folder / name, line, offset, keys, tensors["checksums"], truncated)
-
-
-def write_ragged(
-    folder: Path,
-    keys: Words,
-    vectors: OtherVectors,
-    truncated: NDArray[np.bool_] | None,
-    dtype: Any,  # noqa: ANN401
-) -> RaggedShard:
-    """Write sparse rows, or token vectors, as a shard of its own kind; see `write_shard`."""
-    from safetensors.numpy import save
-
-    own = tensors_of(vectors, dtype)
-    tensors = own | {
-        "keys": np.ascontiguousarray(keys).astype("<u8").view(np.uint8).reshape(len(keys), 16),
-        "checksums": ragged_checksums(own, keys),
-    }
-    if truncated is not None:
-        tensors["truncated"] = np.ascontiguousarray(truncated, dtype=np.bool_)
-    content = save(tensors, {"format": "xlingual/ragged/1", "form": form_of(vectors)})
-    name = f"{uuid4().hex}{SUFFIX}"
-    head, offset = _head(content)
-    kept = own["vectors"].dtype.name
-    line = ShardLine(name, len(vectors), vectors.shape[1], kept, head, form_of(vectors))
-    write_file(folder / name, content)
-    own.pop("vectors")
-    return RaggedShard(folder / name, line, offset, keys, tensors["checksums"], truncated, own)
+    The sum over the words of a line, upper halves folded into lower ones, times odd weights, modulo 2^64. One
+    changed word always changes it, since folding is one-to-one; so do any two changed bits. Without folding
+    two changed signs would not: 2^63 times an odd weight is the same for any weight. Of a folded word a bit
+    changes at least one of the lower 32, and there weights differ between the words.
+    """
+    words = lines.view("<u4" if lines.shape[1] % 2 else "<u8").astype(np.uint64, copy=False)
+    weights = _weights(words.shape[1])
+    sums: Words = np.empty(len(words), dtype=np.uint64)
+    step = max(1, _AT_ONCE // max(1, words.shape[1]))
+    room = np.empty((min(step, len(words)), words.shape[1]), dtype=np.uint64)
+    for start in range(0, len(words), step):
+        part = words[start : start + step]
+        folded = np.right_shift(part, np.uint64(32), out=room[: len(part)])
+        np.einsum(
+            "ij,j->i", np.bitwise_xor(part, folded, out=folded), weights, out=sums[start : start + step]
+        )
+    return sums
 
 
-def open_shard(folder: Path, line: ShardLine) -> FileShard | RaggedShard:
-    """Read all of a shard but its vectors; raise BrokenShardError where it is not what the journal says."""
-    path = folder / line.shard
-    try:
-        with path.open("rb") as handle:
-            parts = _parts(handle.read(8 + _LONGEST_HEADER), os.fstat(handle.fileno()).st_size)
-            first, after = parts["vectors"].begin, parts["vectors"].end
-            handle.seek(0)
-            before = handle.read(first)
-            handle.seek(after)
-            behind = handle.read()
-    except OSError as error:
-        raise BrokenShardError(_reason(error)) from error
-    if _digest(before, behind) != line.head:
-        raise BrokenShardError("its head is not as it was written")
-
-    def content(name: str) -> bytes:
-        part = parts[name]
-        if part.end <= first:
-            return before[part.begin : part.end]
-        return behind[part.begin - after : part.end - after]
-
-    cut = np.frombuffer(content("truncated"), dtype=np.bool_) if "truncated" in parts else None
-    checksums = np.frombuffer(content("checksums"), dtype="<u8").astype(np.uint64, copy=False)
-    keys = key_words(content("keys"))
-    if not line.form:
-        return FileShard(path, line, first, keys, checksums, cut)
-    if "bounds" not in parts or ("columns" in parts) is not line.form.startswith("sparse"):
-        raise BrokenShardError("tensors missing")
-    names = [name for name in ("bounds", "columns") if name in parts]
-    more: dict[str, NDArray[Any]] = {name: np.frombuffer(content(name), "<i8") for name in names}
-    return RaggedShard(path, line, first, keys, checksums, cut, more)
+@lru_cache(maxsize=8)
+def _weights(count: int) -> Words:
+    """Make odd numbers scattered over 64 bits (the finaliser of splitmix64, Steele and others 2014)."""
+    z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    odd: Words = z ^ (z >> np.uint64(31)) | np.uint64(1)
+    return odd
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Where a tensor lies in the file, in bytes."""
-
-    begin: int
-    end: int
-
-
-def _parts(start: bytes, size: int) -> dict[str, _Part]:
-    """Return where the tensors of a file lie, from its first bytes; raise BrokenShardError if they do not."""
-    length = int.from_bytes(start[:8], "little")
-    try:
-        if length > min(_LONGEST_HEADER, size - 8):
-            raise ValueError(f"a header of {length} bytes")
-        header: dict[str, Any] = json.loads(start[8 : 8 + length])
-        header.pop("__metadata__", None)
-        parts = {}
-        for name, tensor in header.items():
-            begin, end = (8 + length + int(offset) for offset in tensor["data_offsets"])
-            if not 8 + length <= begin <= end <= size:
-                raise ValueError("tensors beyond its end")
-            parts[name] = _Part(begin, end)
-        if not {"vectors", "keys", "checksums"} <= set(parts):
-            raise ValueError("tensors missing")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BrokenShardError(f"its header cannot be read ({_reason(error)})") from error
-    return parts
+def _digest(
+    folder: str, facts: Mapping[str, str], shape: tuple[int, ...], arrays: Mapping[str, NDArray[Any]]
+) -> str:
+    """Digest all of a file but its lines, and its place: no file is taken for another encoder's."""
+    contents = (array.tobytes() for _, array in sorted(arrays.items()))
+    return digest(folder, facts["form"], facts["dim"], str(shape), *sorted(arrays), *contents).hex()
 
 
-def _head(content: bytes) -> tuple[str, int]:
-    """Return the checksum of all in a file but its vectors, and where these begin."""
-    part = _parts(content[: 8 + _LONGEST_HEADER], len(content))["vectors"]
-    return _digest(content[: part.begin], content[part.end :]), part.begin
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file that is there whole or not at all, even after the power has failed."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+    sync_folder(path.parent)
 
 
-def _digest(before: bytes, behind: bytes) -> str:
-    return blake2b(before + behind, digest_size=16).hexdigest()
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can do that."""
+    with suppress(OSError):  # Windows opens no folders
+        sync(folder)

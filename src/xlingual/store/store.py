@@ -1,81 +1,353 @@
-"""The store: one folder, a collection in it for each encoder identity."""
+"""The store: a folder with a collection of vectors for each encoder identity. See docs/reference/store.md."""
 
 from __future__ import annotations
 
+import errno
+import json
 import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from xlingual.errors import InputError
-from xlingual.records import digest
-from xlingual.store.collection import IDENTITY, Collection
-from xlingual.store.disk import write_file
+import numpy as np
+from numpy.typing import NDArray
 
-HALF = "float16"  # a file of this name marks a store of half precision
+from xlingual.arrays import Ints, room_for
+from xlingual.errors import InputError, XlingualError, warn, why
+from xlingual.forms import form_of, joined_vectors
+from xlingual.records import Encoded, digest
+from xlingual.store.shard import SUFFIX, BrokenShardError, Shard, stretch, write_file
+
 VARIABLE = "XLINGUAL_STORE"
+_LAYOUT = 2  # of the folder
+_IDENTITY = "identity.json"  # its time is the last use
+_UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
+_YOUNG, _DAY = 3600.0, 86400.0  # seconds; a young temporary file may belong to a process that is writing
+
+
+class DamagedError(XlingualError):
+    """Vectors are damaged and left out from now on: find the keys again."""
+
+
+class Collection:
+    """The vectors of one encoder identity: a file for each batch that was added.
+
+    Rows have numbers until a DamagedError, or until another process removes a file. Where the folder cannot
+    be written to, added rows are in memory.
+    """
+
+    def __init__(self, folder: Path, identity: str) -> None:
+        self.folder, self.identity = folder, identity
+        self._shards: list[Shard] = []
+        self._starts: list[int] = [0]  # the number of each shard's first row, and of the next one's
+        self._index: dict[bytes, int] = {}
+        self._damaged: set[str] = set()  # names of files that may still be there
+        self._is_writable, self._is_marked = True, False
+
+    def find(self, keys: Sequence[bytes]) -> Ints:
+        """Find the number of each key's row [n], -1 where there is none; keys have 16 bytes."""
+        names = {path.name for path in _files(self.folder)} - self._damaged
+        present = {shard.path.name for shard in self._shards if shard.held is None}
+        if not present <= names:
+            self._use(shard for shard in self._shards if shard.held is not None or shard.path.name in names)
+        for name in sorted(names - present):
+            try:
+                self._append(Shard.open(self.folder / name))
+            except BrokenShardError as error:
+                self._leave_out(self.folder / name, error)
+        if self._shards and not self._is_marked:
+            self._is_marked = True
+            with suppress(OSError):
+                os.utime(self.folder / _IDENTITY)
+        return np.fromiter((self._index.get(key, -1) for key in keys), np.int64, len(keys))
+
+    def read(self, numbers: Ints) -> Encoded:
+        """Read rows as float32, in their form, and which texts were cut (None: never noted).
+
+        Raises DamagedError, after a warning, where some of them are not as they were written.
+        """
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._starts[-1]:
+            raise IndexError("no such row in the store")
+        first = self._shards[0] if self._shards else None
+        out = room_for(len(numbers), 0 if first is None or first.form else first.dim, np.float32)
+        cut: NDArray[np.bool_] | None = None
+        places, pieces, broken = [], [], []
+        shard_of = np.searchsorted(self._starts, numbers, side="right") - 1
+        order = np.argsort(numbers, kind="stable")  # as they lie in the files: whole stretches need one copy
+        for place in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1) if len(order) else []:
+            number = int(shard_of[place[0]])
+            shard, rows = self._shards[number], numbers[place] - self._starts[number]
+            try:
+                vectors = shard.read(rows)
+            except BrokenShardError as error:
+                broken.append(shard)
+                self._leave_out(shard.path, error)
+                continue
+            if shard.form:
+                places.append(place)
+                pieces.append(vectors)
+            else:
+                out[stretch(place)] = vectors
+            if shard.truncated is not None:
+                cut = np.zeros(len(numbers), dtype=np.bool_) if cut is None else cut
+                cut[place] = shard.truncated[rows]
+        if broken:
+            self._use(shard for shard in self._shards if shard not in broken)
+            raise DamagedError(f"{self.folder}: damaged vectors were left out")
+        if not pieces:
+            return Encoded(out, cut)
+        order[np.concatenate(places)] = np.arange(len(numbers))
+        return Encoded(joined_vectors(pieces)[order], cut)
+
+    def add(self, keys: Sequence[bytes], encoded: Encoded) -> None:
+        """Keep vectors under their keys, in one file that is whole on the disk when this returns.
+
+        Raises XlingualError where that fails (what was added before stays), InputError where the vectors do
+        not fit to those that are here.
+        """
+        form, dim = form_of(encoded.vectors), encoded.vectors.shape[1]
+        for first in self._shards[:1]:
+            if (form, dim) != (first.form, first.dim):
+                raise InputError(
+                    f"encoder {self.identity!r} gives {form or 'dense'} vectors of {dim} dimensions, those "
+                    f"in the store {self.folder.parent} are {first.form or 'dense'} of {first.dim}: an "
+                    "identity must change when vectors do; remove them with xlingual store clean --encoder"
+                )
+        if not len(keys):
+            return
+        shard = Shard.of(keys, encoded)
+        try:
+            shard = self._written(shard) if self._is_writable else shard
+        except OSError as error:
+            root = self.folder.parent
+            if error.errno not in _UNWRITABLE:
+                raise XlingualError(
+                    f"writing to the store {root} failed ({why(error)}); the {self._starts[-1]:,} vectors of "
+                    "this encoder that are in it stay: free some space, or choose another folder with "
+                    "--store DIR, and run the same again: it goes on from there"
+                ) from error
+            self._is_writable = False
+            warn(
+                f"the store {root} cannot be written to ({error.strerror}): vectors are not kept; choose "
+                "another folder with --store DIR, or --no-store"
+            )
+        self._append(shard)
+
+    def _written(self, shard: Shard) -> Shard:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if _facts(self.folder).get("identity") != self.identity:
+            text = json.dumps({"identity": self.identity, "layout": _LAYOUT}, ensure_ascii=False)
+            write_file(self.folder / _IDENTITY, text.encode())
+        return shard.write(self.folder)
+
+    def _append(self, shard: Shard) -> None:
+        start, stop = self._starts[-1], self._starts[-1] + len(shard.keys)
+        rows = dict(zip(shard.keys, range(start, stop), strict=True))
+        for key in rows.keys() & self._index.keys():  # of two vectors of a key the first one counts
+            del rows[key]
+        self._index.update(rows)
+        self._shards.append(shard)
+        self._starts.append(stop)
+
+    def _use(self, shards: Iterable[Shard]) -> None:
+        shards = list(shards)
+        self._shards, self._starts, self._index = [], [0], {}
+        for shard in shards:
+            self._append(shard)
+
+    def _leave_out(self, path: Path, error: BrokenShardError) -> None:
+        """Remove a damaged file, with a warning."""
+        self._damaged.add(path.name)
+        with suppress(OSError):  # it may be read-only
+            path.unlink()
+        warn(
+            f"the store {self.folder.parent} is damaged, {path.name}: {error}: its vectors are left out and "
+            f"computed again (encoder {self.identity})"
+        )
 
 
 class Store:
-    """A folder of vectors, made when the first are added.
+    """A folder of vectors, made when the first are added."""
 
-    `half`: vectors are kept as float16; a folder is one or the other for good, None takes it as it is.
-    """
-
-    def __init__(self, root: str | os.PathLike[str], *, half: bool | None = None) -> None:
+    def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root)
         if self.root.exists() and not self.root.is_dir():
             raise InputError(f"the store {self.root} is a file: name a folder")
-        marked = (self.root / HALF).is_file()
-        if half is not None and half != marked and self.folders():
-            found, other = ("half", "without --half") if marked else ("full", "with --half")
+        if any(_facts(folder).get("layout", 0) != _LAYOUT for folder in self.folders() if _facts(folder)):
             raise InputError(
-                f"the store {self.root} keeps vectors in {found} precision: for vectors {other} choose "
-                "another folder with --store DIR"
+                f"the store {self.root} has the layout of another version of xlingual: delete the folder, or "
+                "choose another one with --store DIR"
             )
-        self.half = marked if half is None else half
         self._open: dict[str, Collection] = {}
 
     @classmethod
     def default(cls) -> Store:
-        """Return the user's own store: the folder XLINGUAL_STORE, else one in the user's cache."""
+        """Open the user's store: the folder XLINGUAL_STORE, else one in the user's cache."""
         return cls(default_folder())
 
     def collection(self, identity: str) -> Collection:
-        """Return the vectors of an encoder."""
+        """Open the vectors of an encoder."""
         if identity not in self._open:
-            name = digest(identity, *([HALF] if self.half else [])).hex()
-            if self.half and not (self.root / HALF).is_file():
-                with suppress(OSError):
-                    self.root.mkdir(parents=True, exist_ok=True)
-                    write_file(self.root / HALF, b"")
-            self._open[identity] = Collection(self.root / name, identity, half=self.half)
+            self._open[identity] = Collection(self.root / digest(identity).hex(), identity)
         return self._open[identity]
 
     def folders(self) -> list[Path]:
-        """Return the folders of all collections."""
-        return sorted(path.parent for path in self.root.glob(f"*/{IDENTITY}"))
+        """List the folders of all collections."""
+        return sorted(path.parent for path in self.root.glob(f"*/{_IDENTITY}"))
 
     def __repr__(self) -> str:
-        return f"Store({str(self.root)!r}{', half=True' if self.half else ''})"
+        return f"Store({str(self.root)!r})"
 
 
 StoreLike: TypeAlias = "Store | str | os.PathLike[str] | None"
 
 
 def open_store(store: StoreLike) -> Store | None:
-    """Return the store that a folder names, "default" the user's own; None stays None."""
+    """Open the store that a folder names, "default" the user's; None stays None."""
     if store is None or isinstance(store, Store):
         return store
     return Store.default() if store == "default" else Store(store)
 
 
 def default_folder() -> Path:
-    """Return the folder XLINGUAL_STORE, else `xlingual/vectors` in the system's place for a user's caches."""
+    """Name the folder XLINGUAL_STORE, else `xlingual/vectors` in the system's place for a user's caches."""
     import platformdirs
 
-    folder = os.environ.get(VARIABLE)
+    if folder := os.environ.get(VARIABLE):
+        return Path(folder)
     # without the opinion that Windows has a folder "Cache" within that of each program
-    return (
-        Path(folder) if folder else platformdirs.user_cache_path("xlingual", False, opinion=False) / "vectors"
-    )
+    return platformdirs.user_cache_path("xlingual", False, opinion=False) / "vectors"
+
+
+@dataclass(frozen=True)
+class Holding:
+    """The vectors of one encoder in a store."""
+
+    identity: str
+    dim: int | None
+    shards: int
+    vectors: int
+    size: int  # bytes
+    used: float  # seconds since 1970
+    damaged: tuple[str, ...]  # a sentence for each damaged file
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Freed:
+    """The files that were removed."""
+
+    files: int
+    size: int  # bytes
+    encoders: tuple[str, ...]  # all of whose vectors went
+    damaged: tuple[str, ...]  # a sentence for each damaged file
+
+
+def holdings(store: Store, encoder: str | None = None, *, verified: bool = False) -> Iterator[Holding]:
+    """List what the store holds of each encoder; nothing is changed.
+
+    `encoder`: only those whose identity, or folder, it is or matches (with * and ?). `verified`: the
+    checksums of all vectors are compared, not those of the files' heads alone.
+    """
+    for folder in _chosen(store, encoder):
+        shards, damaged = _opened(folder, verified)
+        yield Holding(
+            _identity(folder),
+            shards[0].dim if shards else None,
+            len(shards),
+            sum(len(shard.keys) for shard in shards),
+            sum(_size(path) for path in folder.iterdir()),
+            (folder / _IDENTITY).stat().st_mtime,
+            tuple(damaged.values()),
+            folder,
+        )
+
+
+def clean(store: Store, *, older_than: float | None = None, encoder: str | None = None) -> Freed:
+    """Remove damaged files and those that killed programs left; or whole encoders.
+
+    `older_than` removes the vectors of encoders that were not used for so many days, `encoder` of those whose
+    identity it is or matches; with both, what fits both. Temporary files stay for an hour: another process
+    may be writing them.
+    """
+    files = size = 0
+    encoders: list[str] = []
+    damaged: list[str] = []
+    now = time.time()
+    for folder in _chosen(store, encoder):
+        unused = max(0.0, now - (folder / _IDENTITY).stat().st_mtime)
+        whole = (older_than is not None or encoder is not None) and unused >= (older_than or 0.0) * _DAY
+        if whole:
+            paths = list(folder.iterdir())
+            encoders.append(_identity(folder))
+        else:
+            broken = _opened(folder, verified=True)[1]
+            damaged += broken.values()
+            paths = [*broken, *(path for path in folder.glob(".*") if now - path.stat().st_mtime > _YOUNG)]
+        for path in paths:
+            amount = _size(path)
+            with suppress(OSError):
+                path.unlink()
+                files, size = files + 1, size + amount
+        if whole:
+            shutil.rmtree(folder, ignore_errors=True)
+    return Freed(files, size, tuple(encoders), tuple(damaged))
+
+
+def _chosen(store: Store, encoder: str | None) -> list[Path]:
+    folders = store.folders()
+    if encoder is None:
+        return folders
+    chosen = [f for f in folders if encoder == f.name or fnmatchcase(_identity(f), encoder)]
+    if not chosen:
+        raise InputError(
+            f"the store {store.root} has no vectors of {encoder!r}: xlingual store list names what it has; "
+            "* stands for any letters"
+        )
+    return chosen
+
+
+def _opened(folder: Path, verified: bool) -> tuple[list[Shard], dict[Path, str]]:
+    """Open the whole shards of a folder; the damage of the others is a sentence for each file."""
+    shards: list[Shard] = []
+    damaged: dict[Path, str] = {}
+    for path in sorted(_files(folder)):
+        try:
+            shard = Shard.open(path)
+            if verified:
+                shard.read()
+            shards.append(shard)
+        except BrokenShardError as error:
+            damaged[path] = f"{path}: {error}"
+    return shards, damaged
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return [folder / name for name in names if name.endswith(SUFFIX) and not name.startswith(".")]
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    """Read the file that names a folder's encoder; {} where it is damaged or missing."""
+    with suppress(OSError, ValueError):
+        facts = json.loads((folder / _IDENTITY).read_text(encoding="utf-8"))
+        return facts if isinstance(facts, dict) else {}
+    return {}
+
+
+def _identity(folder: Path) -> str:
+    return str(_facts(folder).get("identity", folder.name))
+
+
+def _size(path: Path) -> int:
+    with suppress(OSError):
+        return path.stat().st_size
+    return 0

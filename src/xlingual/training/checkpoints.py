@@ -32,7 +32,7 @@ from xlingual.errors import InputError
 from xlingual.files import make_folder
 from xlingual.models.folder import CHECKPOINT
 from xlingual.results import to_json
-from xlingual.store.disk import sync_folder, write_file
+from xlingual.store.shard import sync_folder, write_file
 from xlingual.training.epoch import trained
 from xlingual.training.options import FitOptions
 

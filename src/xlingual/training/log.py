@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from xlingual.errors import InputError
 from xlingual.models.folder import LOG
-from xlingual.store.disk import append, write_file
+from xlingual.store.shard import write_file
 
 OnLog: TypeAlias = Callable[[Mapping[str, Any]], None]  # is called with the line of each epoch
 
@@ -30,7 +31,9 @@ class Log:
     def add(self, line: Mapping[str, Any]) -> None:
         """Add the line of an epoch, on the disk when this returns."""
         try:
-            append(self.path, _encoded(line))
+            with self.path.open("ab", buffering=0) as file:
+                file.write(_encoded(line))
+                os.fsync(file)
         except OSError as error:
             raise _unwritable(self.path, error) from error
 

@@ -16,22 +16,10 @@ from xlingual import encoders
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.embed import batch_identity, embed_sides, load_fit_texts
 from xlingual.encoders import Encoder, EncoderLike, Spec
-from xlingual.encoders.checkpoints import (
-    check_tokenizer,
-    check_weights,
-    checkpoint_digest,
-    model_files,
-    model_folder,
-)
+from xlingual.encoders.checkpoints import check_reader, check_weights, checkpoint_digest, model_folder
 from xlingual.encoders.runtime import loading, refuse_random, require
-from xlingual.encoders.tokens import (
-    TextTokens,
-    check_vocabulary,
-    chosen_limit,
-    position_limit,
-    stated_limit,
-)
-from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
+from xlingual.encoders.tokens import TextTokens, check_vocabulary, chosen_limit, position_limit
+from xlingual.encoders.trained import CANDIDATE, QUERY
 from xlingual.errors import InputError, warn
 from xlingual.files import make_folder, writing
 from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig
@@ -116,11 +104,11 @@ class TowerBuilder:
         require(who, "st", "torch", "transformers")
         folder = model_folder(who, spec.argument, given.get("revision"), "st")
         check_weights(who, folder)
-        check_tokenizer(who, folder)
-        identity = f"hf:{checkpoint_digest(folder, model_files(folder, modules=False))[:16]}"
+        check_reader(who, folder)
+        identity = f"hf:{checkpoint_digest(folder)[:16]}"
         tokenizer, network = _load(folder, who)
         limit = position_limit(network, network.config)
-        most = chosen_limit(who, options.max_length, limit, stated_limit(tokenizer))
+        most = chosen_limit(who, tokenizer, options.max_length, limit)
         tokens = TextTokens(tokenizer, most, who)
         self.run.report("reading the network")
         context = options.context is not False and any(self.data.answers.context)

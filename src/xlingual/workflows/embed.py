@@ -67,7 +67,7 @@ def embed(
 
     Texts of a manifest go to `NAME.{lang}.npy`, those of a pool to `NAME.{role}.{lang}.npy`, in the order of
     their rows; images to `NAME.npy`, one for each item, or for each row where rows of an item show
-    different ones. `half` writes float16; a store of half precision is made with `Store(DIR, half=True)`.
+    different ones. `half` writes float16.
     `offsets`: candidates also go to `index/NAME.{lang}.npy`, at unit length and with the correction of hubs
     of their encoder, a repair, as one more dimension: the inner product with a question at unit length and a
     1 orders them as the correction does.

@@ -9,7 +9,7 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
-from xlingual.encoders.trained_transform import FittedTransform
+from xlingual.encoders.transform import FittedTransform
 from xlingual.errors import InputError
 from xlingual.evaluation.banks import banked
 from xlingual.ranking import Banked, Cpu

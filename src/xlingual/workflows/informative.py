@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from xlingual import encoders
-from xlingual.data.check import CheckFinding
-from xlingual.data.image_check import ImageCheck
+from xlingual.data.check import CheckFinding, ImageCheck
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
 from xlingual.evaluation.backretrieval.check import Looked, checked

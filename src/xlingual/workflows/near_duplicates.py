@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.check import CheckFinding, shortened
-from xlingual.data.image_check import ImageCheck
+from xlingual.data.check import CheckFinding, ImageCheck, shortened
 from xlingual.data.manifest import Manifest
 from xlingual.embed import ImageIndex, embed_images
 from xlingual.embed.encoding import Progress

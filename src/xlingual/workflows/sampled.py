@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import escaped
 from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
-from xlingual.data.samples import resolve_pairs
+from xlingual.data.samples import dependent, resolve_pairs
 from xlingual.errors import parameter
 from xlingual.evaluation.pair_run import PairTask, make_tasks, usable_rows
 from xlingual.evaluation.run import Options

@@ -16,7 +16,7 @@ from xlingual.data.pools.parallel import ParallelQuestions, read_parallel
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, Spec, parse
 from xlingual.encoders.runtime import require
-from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
+from xlingual.encoders.trained import CANDIDATE, QUERY
 from xlingual.errors import InputError
 from xlingual.measures import AveragePrecision
 from xlingual.models.features import SHARED

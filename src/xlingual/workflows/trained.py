@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from xlingual.data.holdout import hold_out
 from xlingual.data.manifest import Manifest
+from xlingual.data.samples import hold_out
 from xlingual.embed.encoding import Progress
 from xlingual.errors import InputError, listed, warn
 from xlingual.files import make_folder

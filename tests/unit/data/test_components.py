@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.data.components import Links, components, without_chains
+from xlingual.data.near_texts import Links, components, without_chains
 
 
 def links(*triples):

@@ -1,19 +1,16 @@
-"""Every public corpus, from small files of its format: the texts in it, and how a wrong folder fails."""
+"""The papers' corpora, from small files of their formats: the texts in them, and how a wrong folder fails."""
 
-import csv
 import gzip
-import io
 import json
-import warnings
+from pathlib import Path
 
 import pytest
 
-from xlingual.data.corpora.convert import convert
-from xlingual.data.corpora.table import CORPORA, corpus_of
+from xlingual.data.corpora import CORPORA, convert
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.sentence_pairs import SentencePairs
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "corpora.md"
 
 
 @pytest.fixture
@@ -54,69 +51,13 @@ def images(manifest):
     }
 
 
-def test_crossmodal_3600(folder):
-    record = {"image/key": "k1", "image/locale": "de", "image/prompt": "x"}
-    captions = {
-        "de": {"caption": ["Ein Hund", "Hund"], "caption/tokenized": ["x"]},
-        "fil": {"caption": ["Aso"]},
-    }
-    more = {"image/key": "k2", "de": {"caption": [" "]}, "quz": {"caption": ["Alqu"]}}
-    path = folder({"captions.jsonl": [record | captions, more], "images/k1.jpg": b"x"})
-    found, manifest = texts("xm3600", path)
-    assert found == {
-        ("de", "k1", "Ein Hund"),
-        ("de", "k1", "Hund"),
-        ("fil", "k1", "Aso"),
-        ("quz", "k2", "Alqu"),
-    }
-    assert images(manifest) == {"images/k1.jpg", "k2.jpg"}
-    made = convert("xm3600", path, path / "n.parquet", languages=["de", "quz"])
-    assert dict(made.images) == {"there": 2, "missing": 1} and made.n_empty == 1
-    assert set(made.texts) == {"de", "quz"}
-
-
-def test_wit(folder):
-    names = ("language", "page_url", "image_url", "page_title", "caption_reference_description")
-    names += ("caption_attribution_description", "caption_alt_text_description")
-    url = "https://upload.wikimedia.org/wikipedia/commons/a/ab/A%20cat.jpg"
-    rows = [
-        ("en", "p", url, "Cat", 'A "cat"\nasleep', "attr", ""),
-        ("de", "p", url, "Katze", "", "attr", "Katze"),
-        ("fr", "p", "https://x/b.jpg", "B", "", "attr" * 50_000, ""),
-    ]
-    table = io.StringIO(newline="")
-    csv.writer(table, dialect="excel-tab").writerows([names, *rows])
-    path = folder({"wit_v1.test.all-00000-of-00005.tsv.gz": table.getvalue(), "A cat.jpg": b"x"})
-    found, manifest = texts("wit", path)
-    assert found == {("en", url, 'A "cat"\nasleep'), ("de", url, "Katze")}
-    assert images(manifest) == {"A cat.jpg"} and list(manifest.fields["title"]) == ["Cat", "Katze"]
-    assert set(manifest.split) == {"test"}
-    assert csv.field_size_limit() == 131072  # as it was: other readers say what to do about longer cells
-
-
-def test_xflickrco(folder):
-    def row(*sentences):
-        return {"sentences": list(sentences), "id": "34", "img_path": "34.jpg"}
-
-    path = folder(
-        {
-            "annotations/de/test.jsonl": [row("Ein Team")],
-            "annotations/en/test.jsonl": [row("A team", "Men")],
-            "annotations/de/train_5.jsonl": [row("nicht dies")],
-        }
-    )
-    found, manifest = texts("xflickrco", path)
-    assert found == {("de", "34.jpg", "Ein Team"), ("en", "34.jpg", "A team"), ("en", "34.jpg", "Men")}
-    assert images(manifest) == {"34.jpg"}
-
-
 def coco(captions, named=True):
     images = [{"id": 7, "file_name": "COCO_val2014_000000000007.jpg"}] if named else []
     rows = [{"id": i, "image_id": 7, "caption": text} for i, text in enumerate(captions, 1)]
     return {"info": {}, "images": images, "annotations": rows}
 
 
-def test_coco_and_stair_share_their_images(folder):
+def test_stair_captions_share_their_images_with_coco(folder):
     path = folder(
         {
             "stair_captions_v1.2_val.json": coco(["犬"], named=False),
@@ -127,10 +68,6 @@ def test_coco_and_stair_share_their_images(folder):
     found, manifest = texts("stair", path)
     assert found == {("ja", "7", "犬"), ("en", "7", "A dog"), ("en", "7", "Dog")}
     assert images(manifest) == {"COCO_val2014_000000000007.jpg"} and set(manifest.split) == {"val"}
-    assert texts("coco", path)[0] == {("en", "7", "A dog"), ("en", "7", "Dog")}
-    folder({"annotations/captions_val2017.json": coco(["A dog"])})
-    with pytest.raises(InputError, match="of 2014 and of 2017"):
-        texts("coco", path)
 
 
 def test_multi30k(folder):
@@ -187,219 +124,32 @@ def test_ikea(folder):
     assert list(manifest.fields["raw"]) == ["", "Ein Stuhl", "", "Ein Bett"]
 
 
-def test_flores(folder):
-    path = folder(
-        {
-            "devtest/deu_Latn.devtest": "Eins.\nZwei.\nDrei.\n",
-            "devtest/zho_Hans.devtest": "一。\n二。\n三。\n",
-            "dev/deu_Latn.dev": "Null.\n",
-            "metadata_devtest.tsv": "URL\tdomain\nu1\twiki\nu1\twiki\nu2\tnews\n",
-        }
-    )
-    found, manifest = texts("flores", path, split="devtest")
-    assert found == {
-        (tag, f"devtest:{row}", text)
-        for tag, column in (("de", ("Eins.", "Zwei.", "Drei.")), ("zh-Hans", ("一。", "二。", "三。")))
-        for row, text in enumerate(column)
-    }
-    assert manifest.cluster.tolist() == [0, 0, 0, 0, 1, 1]
-    assert len(texts("flores", path)[0]) == 7
-
-
-def test_tatoeba(folder):
-    path = folder(
-        {
-            "tatoeba.deu-eng.deu": "Hallo.\nJa.\n",
-            "tatoeba.deu-eng.eng": "Hello.\nYes.\n",
-            "fra.txt": "Go.\tVa !\tCC-BY 2.0\n",
-        }
-    )
-    assert texts("tatoeba", path)[0] == {
-        ("en", "de-en:0", "Hello."),
-        ("de", "de-en:0", "Hallo."),
-        ("en", "de-en:1", "Yes."),
-        ("de", "de-en:1", "Ja."),
-        ("en", "fr-en:0", "Go."),
-        ("fr", "fr-en:0", "Va !"),
-    }
-    assert {row[0] for row in texts("tatoeba", path, languages=["en", "fr"])[0]} == {"en", "fr"}
-
-
-def test_bucc(folder):
-    path = folder(
-        {
-            "fr-en/fr-en.training.fr": "fr-1\tBonjour\nfr-2\tNon\n",
-            "fr-en/fr-en.training.en": "en-1\tCat\nen-2\tHello\n",
-            "fr-en/fr-en.training.gold": "fr-1\ten-2\n",
-        }
-    )
-    assert texts("bucc", path)[0] == {
-        ("fr", "fr-en:fr-1", "Bonjour"),
-        ("en", "fr-en:fr-1", "Hello"),
-        ("fr", "fr-en:fr-2", "Non"),
-        ("en", "fr-en:en-1", "Cat"),
-    }
-
-
-def squad(language):
-    context = f"Ann sang {language}. Bob ran home."
-    qas = [
-        {
-            "id": "q1",
-            "question": f"Who {language}?",
-            "answers": [{"text": "Bob", "answer_start": context.index("Bob")}],
-        }
-    ]
-    return {"data": [{"title": "T", "paragraphs": [{"context": context, "qas": qas}]}]}
-
-
-def read_pool(name, folder, **more):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        made = convert(name, folder, folder / "pool", overwrite=True, **more)
-        pool = MultilingualPool.read(folder / "pool")
-    q, c, tags = pool.questions, pool.candidates, pool.languages
-    pairs = {
-        (tags[q.language[i]], q.text[i], tags[c.language[j]], c.text[j])
-        for i, j in zip(*(part.tolist() for part in pool.relevant), strict=True)
-    }
-    assert made.n_questions == len(q) and sum(made.texts.values()) == len(c)
-    return pairs, pool
-
-
-def test_xquad_and_mlqa(folder):
-    pytest.importorskip("sentencex")
-    path = folder({"xquad.en.json": squad("en"), "xquad.de.json": squad("de")})
-    answers = {
-        (asked, f"Who {asked}?", answered, "Bob ran home.")
-        for asked in ("en", "de")
-        for answered in ("en", "de")
-    }
-    pairs, pool = read_pool("xquad", path)
-    assert pairs == answers and len(pool.candidates) == 4
-    folder(
-        {
-            f"MLQA_V1/{split}/{split}-context-{one}-question-{other}.json": squad(one)
-            for split in ("dev", "test")
-            for one in ("en", "de")
-            for other in ("en", "de")
-        }
-    )
-    assert read_pool("mlqa", path)[0] == answers
-    with pytest.raises(InputError, match="no file of the split 'tset'"):
-        read_pool("mlqa", path, split="tset")
-
-
-def test_miracl(folder):
-    def language(tag, judged):
-        version = f"miracl-v1.0-{tag}"
-        return {
-            f"{version}/topics/topics.{version}-dev.tsv": f"3\tquery {tag}\n4\tother {tag}\n",
-            f"{version}/qrels/qrels.{version}-dev.tsv": judged,
-            f"miracl-corpus-v1.0-{tag}/docs-0.jsonl.gz": [
-                {"docid": f"{tag}#{i}", "title": "T", "text": f"passage {i}"} for i in range(3)
-            ],
-        }
-
-    path = folder(
-        language("sw", "3 Q0 sw#1 1\n3 Q0 sw#2 0\n") | language("te", "3\tQ0\tte#0\t1\n4\tQ0\tte#2\t1\n")
-    )
-    pairs, pool = read_pool("miracl", path)
-    assert pairs == {
-        ("sw", "query sw", "sw", "T passage 1"),
-        ("te", "query te", "te", "T passage 0"),
-        ("te", "other te", "te", "T passage 2"),
-    }
-    assert len(pool.candidates) == 6 and set(pool.questions.split) == {"dev"}
-    assert {pair[0] for pair in read_pool("miracl", path, languages=["te"])[0]} == {"te"}
-
-
-PAIRS = [{"sentence1": f"a {i}", "sentence2": f"b {i}", "score": i / 2} for i in range(5)]
-
-
-def test_sts(folder):
-    path = folder(
-        {
-            "STS2017.eval.v1.1/STS.input.track5.en-en.txt": "".join(f"a {i}\tb {i}\n" for i in range(5)),
-            "STS2017.gs/STS.gs.track5.en-en.txt": "".join(f"{i / 2}\n" for i in range(5)),
-        }
-    )
-    made = convert("sts17", path, path / "out")
-    assert dict(made.texts) == {"en-en": 5}
-    found = SentencePairs.read(path / "out" / "en-en.parquet")
-    assert found.score.tolist() == [0, 0.5, 1, 1.5, 2] and list(found.second) == [f"b {i}" for i in range(5)]
-    mteb = folder({f"mteb/test/{name}.jsonl.gz": PAIRS for name in ("de", "de-en")}) / "mteb"
-    assert dict(convert("sts22", mteb, path / "22").texts) == {"de-de": 5, "de-en": 5}
-    assert dict(convert("sts17", mteb, path / "17", languages=["de"]).texts) == {"de-de": 5}
-    assert SentencePairs.read(path / "22" / "de-en.parquet").score.tolist() == [0, 0.5, 1, 1.5, 2]
-
-
-def test_pairs_that_stand_twice_are_read_once(folder):
-    other = [{**row, "sentence1": "other"} for row in PAIRS]
-    path = folder(
-        {"en-de.jsonl": other, "en-de.jsonl.gz": PAIRS, "en-fr.jsonl": PAIRS, "b/en-de.jsonl": PAIRS}
-    )
-    with pytest.warns(
-        DataWarning, match=r"en-de\.jsonl is left out: it stands beside en-de\.jsonl\.gz"
-    ) as said:
-        made = convert("sts22", path, path / "22")
-    assert len(said) == 1 and dict(made.texts) == {"en-de": 10, "en-fr": 5}
-    assert "other" not in SentencePairs.read(path / "22" / "en-de.parquet").first
-
-
 @pytest.mark.parametrize("name", CORPORA)
-def test_a_wrong_folder_lists_the_files_that_are_expected(tmp_path, name):
+def test_a_folder_without_the_corpus_writes_nothing(tmp_path, name):
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")
-    corpus = corpus_of(name)
-    out = "m.parquet" if corpus.kind == "manifest" else "m"
-    with pytest.raises(InputError) as error:
-        convert(name, tmp_path, tmp_path / "out" / out)
-    for part in (corpus.title, next(iter(corpus.files)), "It holds notes.md", corpus.url):
-        assert part in str(error.value)
-    with pytest.raises(InputError, match="no such folder"):
-        convert(name, tmp_path / "nothing", tmp_path / out)
+    for folder in (tmp_path, tmp_path / "nothing"):
+        with pytest.raises(InputError):
+            convert(name, folder, tmp_path / "out" / "m.parquet")
     assert not (tmp_path / "out").exists()
 
 
-def test_unknown_names_and_languages_get_the_nearest(folder, tmp_path):
-    with pytest.raises(InputError, match="Did you mean 'xm3600'"):
-        corpus_of("xm360")
-    path = folder({"captions.jsonl": [{"image/key": "k", "de": {"caption": ["x"]}}]})
-    with pytest.raises(InputError, match=r"no Crossmodal-3600 in 'dex'. Did you mean 'de'"):
-        convert("xm3600", path, path / "m.parquet", languages=["dex"])
+def test_what_cannot_be_chosen_or_written_is_refused(folder, tmp_path):
+    path = folder({"task1/raw/val.de": "x\n", "task1/image_splits/val.txt": "k.jpg\n", "k.jpg": b"x"})
+    refused = [
+        ("multi30", path / "m.parquet", {}),
+        ("multi30k", path / "m.parquet", {"languages": ["dex"]}),
+        ("multi30k", path / "m.parquet", {"languages": ["de", "en"]}),
+        ("multi30k", path / "m.parquet", {"split": "vol"}),
+        ("multi30k", path / "m.csv", {}),
+        ("multi30k", tmp_path / "other" / "m.parquet", {}),  # the image is outside
+    ]
+    for name, out, options in refused:
+        with pytest.raises(InputError):
+            convert(name, path, out, **options)
+        assert not out.exists()
 
 
-@pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-@pytest.mark.parametrize("name", ["flores", "sts17", "xquad"])
-def test_a_wanted_language_that_is_not_there_is_refused(folder, name):
-    files = {
-        "flores": {f"dev/{tag}.dev": f"{tag}\n" for tag in ("eng_Latn", "deu_Latn")},
-        "sts17": {f"{pair}.jsonl": PAIRS for pair in ("en-en", "en-de", "de-fr")},
-        "xquad": {f"xquad.{tag}.json": squad(tag) for tag in ("en", "de")},
-    }
-    path = folder(files[name])
-    out = path / ("m.parquet" if name == "flores" else "m")
-    with pytest.raises(InputError) as error:
-        convert(name, path, out, languages=["en", "fr"])
-    assert f"no {CORPORA[name].title} in 'fr'." in str(error.value) and not out.exists()
-    assert str(error.value).endswith("Its languages: de, en")
-
-
-@pytest.mark.parametrize("name", ["sts17", "xquad"])
-def test_what_is_written_as_a_folder_has_no_name_of_a_file(folder, name):
-    path = folder({"en-en.jsonl": PAIRS, "xquad.en.json": squad("en")})
-    with pytest.raises(InputError, match=r"out\.parquet is the name of a file.*such as \S*out$"):
-        convert(name, path, path / "out.parquet")
-    assert not (path / "out.parquet").exists()
-
-
-def test_images_outside_the_folder_of_the_manifest_are_refused(folder, tmp_path):
-    path = folder({"captions.jsonl": [{"image/key": "k", "de": {"caption": ["x"]}}], "k.jpg": b"x"})
-    with pytest.raises(InputError, match=r"outside the folder of the manifest.*--out .*xm3600\.parquet"):
-        convert("xm3600", path, tmp_path / "other" / "m.parquet")
-
-
-def test_every_row_of_the_table_is_whole():
+def test_the_page_names_every_corpus():
+    page = PAGE.read_text(encoding="utf-8")
     for name, corpus in CORPORA.items():
-        assert name == corpus.name and corpus.files and corpus.url.startswith("https://")
-        assert corpus.licence and corpus.citation and corpus.about and not corpus.about.endswith(".")
+        assert f"| `{name}` |" in page and all(word in page for word in (*corpus.files, corpus.url))

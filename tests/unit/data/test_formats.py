@@ -77,7 +77,7 @@ def test_folders(tmp_path, table_file):
     assert manifest.image_source == [tmp_path / "train" / "1.png"]
     assert manifest.path == tmp_path / "metadata.jsonl"
     table_file(tmp_path / "manifest.csv", rows)
-    with pytest.raises(InputError, match=r"metadata\.jsonl, manifest\.csv: name the one"):
+    with pytest.raises(InputError, match="name the one"):
         Manifest.read(tmp_path)
 
 
@@ -98,7 +98,7 @@ def test_equal_endings_make_no_name_near(tmp_path, table_file, name):
         ("m.parquet", b"", "is not a Parquet file"),
         ("m.jsonl", b'{"id": 1, "lang": "en", "text": "a"}\n\n{"id": 2,', "line 3 is not JSON"),
         ("m.jsonl", b"[" * 100_000, "is not JSON"),
-        ("m.jsonl", b"[1, 2]", r"row 1: expected an object .*found the number 1"),
+        ("m.jsonl", b"[1, 2]", r"row 1: expected .*found the number 1"),
         ("m.jsonl", b"[1]\n[2]\n", "is not JSON"),
         ("m.jsonl", b"null\n", "line 1: expected an object .*found null"),
         ("m.jsonl", b'{"lang": "en"}\n"\\u00fc"\n', "line 2: expected an object .*, found a string"),

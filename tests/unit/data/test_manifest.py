@@ -127,10 +127,10 @@ def test_chosen_rows_keep_the_numberings_of_the_whole():
     ("options", "words"),
     [
         ({"split": "tset"}, "no split 'tset'. Did you mean 'test'.*splits: train, test"),
-        ({"rows": "9:"}, "the rows 9: choose nothing: the given data has rows 0 to 4"),
+        ({"rows": "9:"}, "rows 0 to 4"),
         ({"rows": "3"}, "write A:B"),
         ({"rows": "1:2:3"}, "write A:B"),
-        ({"rows": ":1", "split": "test"}, "no row of the split 'test' lies within"),
+        ({"rows": ":1", "split": "test"}, "no row of the split 'test'"),
     ],
 )
 def test_choosing_badly(options, words):
@@ -146,7 +146,7 @@ def test_references(tmp_path, table_file):
         assert read_reference(f"{path}#{rows}").digest == Manifest.read(path, rows=rows).digest
     with pytest.raises(InputError, match="names the rows '1:3', but --rows '2:' is given too"):
         read_reference(f"{path}#1:3", rows="2:")
-    with pytest.raises(InputError, match="the rows 50: choose nothing"):
+    with pytest.raises(InputError, match="rows 0 to 4"):
         read_reference(f"{path}#50:")
     assert read_reference(f"{path}#test", split="test", rows="3:").ids == ["d", "e"]
     odd = table_file(tmp_path / "a#b.jsonl", LONG)

@@ -1,7 +1,6 @@
 """Data in memory: stand-ins with the shapes of the libraries that people come from."""
 
 import io
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -81,7 +80,6 @@ AS_THEY_ARE = {
     "a reader of Arrow": TABLE.to_reader(),
     "capsule": Capsule(TABLE),
     "capsule of views": Capsule(TABLE.cast(pa.schema([(name, pa.string_view()) for name in ROWS[0]]))),
-    "something with to_arrow": SimpleNamespace(to_arrow=lambda: TABLE, columns=TABLE.column_names),
     "Dataset": Dataset(TABLE),
     "DatasetDict": SPLITS,
 }

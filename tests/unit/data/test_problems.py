@@ -9,7 +9,7 @@ import pytest
 
 from xlingual.data.check import check
 from xlingual.data.manifest import Manifest
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError
 
 LONG = """id,lang,text,image
 1,en,a red shoe,1.png
@@ -78,19 +78,6 @@ def test_where_nothing_can_be_read_the_reason_is_the_last_problem(tmp_path, cont
     assert manifest is None and problems[-1].kind == "unreadable"
     with pytest.raises(InputError):
         Manifest.read(tmp_path / "m.csv")
-
-
-def test_a_language_with_and_without_its_region(tmp_path):
-    rows = [{"id": i, "lang": "en-US" if i % 2 else "en", "text": f"t{i}"} for i in range(6)]
-    words = r"counts as two \(texts in 'en' 3, in 'en-US' 3, items with both 0\): write one"
-    with pytest.warns(DataWarning, match=words):
-        manifest = Manifest.of(rows)
-    assert any(finding.kind == "language twice" for finding in check(manifest).findings)
-    both = [{"id": i, "lang": tag, "text": f"{tag} {i}"} for i in range(6) for tag in ("pt", "pt-BR")]
-    manifest = Manifest.of(both, item_column="id")  # no warning
-    (found,) = [one for one in check(manifest).findings if one.kind == "language with and without a region"]
-    assert found.severity == "note" and found.sentence.startswith("'pt' beside 'pt-BR': they count as two")
-    assert Manifest.of([{"text_zh": "a"}, {"text_zh-Hant": "b"}]).languages == ("zh", "zh-Hant")
 
 
 def arrow_file(stream):

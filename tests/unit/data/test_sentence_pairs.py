@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from xlingual.data.sentence_pairs import SentencePairs, parse_columns
-from xlingual.errors import DataWarning
+from xlingual.errors import DataWarning, InputError
 
 ROWS = [
     {"id": f"p{i}", "score": float(i), "sentence1": f'a "quoted" {i}', "sentence2": f"b, {i}"}
@@ -109,3 +109,35 @@ def test_a_header_of_three_columns_is_a_header(tmp_path: Path) -> None:
     path = tmp_path / "p.tsv"
     path.write_text("score\tsentence1\tsentence2\n" + "".join(f"{i}\ta{i}\tb{i}\n" for i in range(4)))
     assert len(SentencePairs.read(path)) == 4
+
+
+def test_semeval_s_two_files(tmp_path: Path) -> None:
+    path = tmp_path / "STS.input.images.txt"
+    path.write_text("".join(f'a "{i}\tb {i}\tsource\n' for i in range(6)))
+    gold = tmp_path / "STS.gs.images.txt"
+    gold.write_text("0.5\n1\n\n3\n4\n5\n")
+    with pytest.warns(DataWarning, match="1 of 6"):
+        pairs = SentencePairs.read(path)
+    assert pairs.score.tolist() == [0.5, 1, 3, 4, 5] and list(pairs.first[:1]) == ['a "0']
+    gold.write_text("1\n2\n")
+    with pytest.raises(InputError):
+        SentencePairs.read(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "1\ta\tb\n",
+        "score\tsentence1\tsentence2\n" + "1\ta\tb\n" * 5,
+        "x\ta\tb\n" * 5,
+        "".join(f"{i}\ta\t{'' if i == 3 else 'b'}\n" for i in range(5)),
+        "1\ta\tb\n2\ta\n",
+        "score\tsentence1\tsentence2\n" + "".join(f"{s}\ta\tb\n" for s in (1, 2, 3, "inf")),
+    ],
+)
+def test_what_gives_no_correlation_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "p.tsv"
+    path.write_text(content)
+    with pytest.raises(InputError):
+        SentencePairs.read(path)

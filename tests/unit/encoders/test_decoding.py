@@ -24,12 +24,11 @@ def shade(image):
     return image.getpixel((0, 0))[0]
 
 
-@pytest.mark.parametrize("threads", [0, 1, 4])
 @pytest.mark.parametrize("ahead", [1, 3, 100])
-def test_order_is_kept(threads, ahead):
+def test_order_is_kept(ahead):
     batch = images(*(png(i) for i in range(20)))
-    assert list(decoded(batch, shade, threads=threads, ahead=ahead)) == list(range(20))
-    assert list(decoded(images(), shade, threads=threads)) == []
+    assert list(decoded(batch, shade, ahead=ahead)) == list(range(20))
+    assert list(decoded(images(), shade)) == []
 
 
 def test_no_more_than_so_many_are_begun():
@@ -40,7 +39,7 @@ def test_no_more_than_so_many_are_begun():
         allowed.set()
         return begun[-1]
 
-    found = decoded(images(*(png(i) for i in range(50))), prepare, ahead=5, threads=2)
+    found = decoded(images(*(png(i) for i in range(50))), prepare, ahead=5)
     assert next(found) == 0 and allowed.is_set()
     assert len(begun) <= 5
     found.close()
@@ -48,24 +47,9 @@ def test_no_more_than_so_many_are_begun():
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("decoding")]
 
 
-def test_decoding_runs_beside_the_caller():
-    """The second image is prepared while the first is with the caller."""
-    second = threading.Event()
-
-    def prepare(image):
-        if shade(image) == 1:
-            second.set()
-        return shade(image)
-
-    found = decoded(images(png(0), png(1), png(2)), prepare, ahead=3, threads=1)
-    assert next(found) == 0
-    assert second.wait(120)
-
-
-@pytest.mark.parametrize("threads", [0, 3])
-def test_an_error_names_the_first_row_and_counts(threads):
+def test_an_error_names_the_first_row_and_counts():
     batch = images(png(0), b"x", png(1), b"y", None)
-    found = decoded(batch, shade, threads=threads)
+    found = decoded(batch, shade)
     assert next(found) == 0
     with pytest.raises(
         InputError, match=r"row 'p1': .*not an image.*\(2 of 4 images are missing or broken, 1 text"

@@ -1,104 +1,86 @@
-"""Hashed words and n-grams: the features and counts of scikit-learn's HashingVectorizer, block by block."""
+"""`chargram:` and `wordgram:` against their formulas, written as loops."""
 
-from functools import partial
+from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.utils import murmurhash3_32
 
-from xlingual.encoders import ngrams
-from xlingual.encoders.chargram import FEATURES, ChargramEncoder
-from xlingual.encoders.ngrams import counts, hashed_ngrams, hashed_words, murmur3
-from xlingual.models.words import normalized, words
+from xlingual.encoders import text_encoders
+from xlingual.errors import InputError
 from xlingual.records import Texts
 
-ODD = [
-    *("", "  ", "a", "ab  c\u3000d", "aaa aaa aaa", "\u00a0x\u2003yy", "e\u0301te\u0301", "x" * 300),
-    *(
-        "日本語のテキスト 中文",
-        "\U0001f600 x\U0001f600y",
-        "İstanbul ﬁne Ⅳ",
-        "\u05d0\u05d1 \u0e01\u0e34\u0e19",
-    ),
-]
-TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=6)
+SENTENCES = ["A man rides a horse.", "a Horse, ridden by a man", "Two dogs play", "dogs dogs dogs", "", "…!"]
 
 
-def assert_same(found, expected):
-    for part in ("indptr", "indices", "data"):
-        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+def texts(*lines):
+    return Texts(list(lines), ["en"] * len(lines), [str(i) for i in range(len(lines))])
 
 
-@given(TEXTS, st.sampled_from([(3, 5), (1, 1), (1, 7), (6, 6)]))
-def test_ngrams_are_those_of_scikit_learn(texts, n):
-    texts = texts + ODD
-    theirs = HashingVectorizer(
-        analyzer="char_wb",
-        ngram_range=n,
-        n_features=256,
-        preprocessor=normalized,
-        alternate_sign=False,
-        norm=None,
-    )
-    ours = counts([normalized(text).split() for text in texts], 256, partial(hashed_ngrams, n=n))
-    assert_same(ours, theirs.transform(texts))
+def encoder(spec, *fit):
+    (made,) = text_encoders([spec], languages=["en"], fit_texts=lambda reference: texts(*fit)).values()
+    return made
 
 
-@given(TEXTS)
-def test_words_are_those_of_scikit_learn(texts):
-    texts = texts + ODD
-    theirs = HashingVectorizer(analyzer=words, n_features=FEATURES, alternate_sign=False, norm=None)
-    assert_same(counts([words(text) for text in texts], FEATURES, hashed_words), theirs.transform(texts))
+def cosines(vectors):
+    norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    return vectors.astype(np.float64) @ vectors.T / np.outer(*[np.where(norms > 0, norms, 1)] * 2)
 
 
-def test_murmur_hashes_of_spans_of_every_length():
-    encoded = bytes(range(256)) + bytes(4)
-    length = np.arange(1, 41)
-    start = 3 * length
-    found = murmur3(np.frombuffer(encoded, np.uint8), start, length, 2**31)
-    spans = [encoded[a : a + b] for a, b in zip(start.tolist(), length.tolist(), strict=True)]
-    assert found.tolist() == [abs(murmurhash3_32(span)) for span in spans]
+def words_of(text):
+    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
 
 
-def test_blocks_cover_the_texts_in_order(monkeypatch):
-    monkeypatch.setattr(ngrams, "MOST_TEXTS", 3)
-    monkeypatch.setattr(ngrams, "_CHARACTERS", 10)
-    texts = ["x" * 4, "x" * 6, "x", "x" * 30, "", "", "", "", "x" * 11]
-    assert [(one.start, one.stop) for one in ngrams.blocks(texts)] == [
-        (0, 2),
-        (2, 3),
-        (3, 4),
-        (4, 7),
-        (7, 8),
-        (8, 9),
+def ngrams_of(text):
+    padded = [f" {word} " for word in text.lower().split()]
+    return [word[i : i + n] for word in padded for n in (2, 3) for i in range(len(word) - n + 1)]
+
+
+def tfidf(counted):
+    """(1 + ln tf)·(ln((1 + N)/(1 + df)) + 1) of each text's terms, dense."""
+    terms = sorted(set().union(*counted))
+    df = np.array([sum(term in row for row in counted) for term in terms])
+    tf = np.array([[row[term] for term in terms] for row in map(Counter, counted)])
+    return np.where(tf, 1 + np.log(np.maximum(tf, 1)), 0) * (np.log((1 + len(counted)) / (1 + df)) + 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "terms", "tolerance"),
+    [("wordgram:?dim=65536", words_of, 1e-6), ("chargram:?dim=8192&n=2-3", ngrams_of, 0.06)],
+)
+def test_cosines_are_those_of_tfidf(spec, terms, tolerance):
+    expected = cosines(tfidf([terms(text) for text in SENTENCES]))
+    for made in (encoder(spec), encoder(f"{spec}&fit=F", *SENTENCES, *SENTENCES)):
+        vectors = made.encode(texts(*SENTENCES, *SENTENCES))  # frequencies are those of distinct texts
+        np.testing.assert_allclose(cosines(vectors)[:6, :6], expected, atol=tolerance)
+
+
+def test_overlap_is_that_of_sets_of_words():
+    sets = [set(words_of(text)) for text in SENTENCES]
+    expected = [[len(a & b) / (len(a) * len(b)) ** 0.5 if a and b else 0.0 for b in sets] for a in sets]
+    made = encoder("wordgram:?dim=65536&weight=overlap&fit=F", "a")
+    np.testing.assert_allclose(cosines(made.encode(texts(*SENTENCES))), expected, atol=1e-6)
+    assert not made.depends_on_batch and not made.fitted_on
+
+
+def test_letter_case_and_width_do_not_matter_and_blocks_change_nothing(monkeypatch):
+    batch = texts("Table", "ｔＡＢＬＥ", "chair", "x" * 300)
+    whole = encoder("chargram:").encode(batch)
+    np.testing.assert_array_equal(whole[0], whole[1])
+    monkeypatch.setattr("xlingual.encoders.ngrams._BLOCK", 1)
+    np.testing.assert_array_equal(encoder("chargram:").encode(batch), whole)
+
+
+def test_identities_tell_options_and_fit_texts_apart():
+    specs = [
+        "chargram:",
+        "chargram:?dim=8",
+        "chargram:?n=4",
+        "chargram:?seed=1",
+        "wordgram:",
+        "wordgram:?weight=overlap",
     ]
-    assert list(ngrams.blocks([])) == []
-
-
-@pytest.mark.parametrize("characters", [1, 50])
-def test_vectors_do_not_depend_on_blocks(monkeypatch, characters):
-    texts = ["Two young men", "zwei junge Männer", "", "zwei junge Männer", "x" * 90, "deux jeunes hommes"]
-    batch = Texts(texts, ["en"] * len(texts), [str(i) for i in range(len(texts))])
-    whole = ChargramEncoder(dim=16).encode(batch)
-    assert (whole[2] == 0).all()
-    np.testing.assert_array_equal(whole[1], whole[3])
-    monkeypatch.setattr(ngrams, "_CHARACTERS", characters)
-    monkeypatch.setattr("xlingual.encoders.chargram._TERMS", characters)
-    np.testing.assert_array_equal(ChargramEncoder(dim=16).encode(batch), whole)
-
-
-@pytest.mark.parametrize("dim", [16, 300])
-def test_the_projection_sums_in_the_order_of_the_features(dim):
-    from scipy.sparse import csr_matrix
-
-    encoder, texts = ChargramEncoder(dim=dim), [text for text in ODD if text.strip()]
-    dims, signs = encoder._projection
-    ends = np.arange(0, dims.size + 1, dims.shape[1])
-    values = signs.ravel() / np.sqrt(dims.shape[1])
-    projection = csr_matrix((values, dims.ravel(), ends), (len(dims), dim))
-    expected = (encoder._weights(texts, encoder._idf(texts)) @ projection).toarray().astype(np.float32)
-    batch = Texts(texts, ["en"] * len(texts), texts)
-    np.testing.assert_array_equal(encoder.encode(batch), expected)
+    fitted = [encoder("chargram:?fit=F", *SENTENCES), encoder("chargram:?fit=F", "a")]
+    assert len({made.identity for made in (*map(encoder, specs), *fitted)}) == 8
+    assert fitted[0].fitted_on == texts(*SENTENCES).row_digests() and not fitted[0].depends_on_batch
+    with pytest.raises(InputError, match="fit=F"):
+        encoder("chargram:?fit=F").encode(texts("a"))

@@ -58,9 +58,9 @@ def save_tokenizer(folder):
     made.save(str(folder / "tokenizer.json"))
 
 
-def texts_graph(path, shape=("n", "t"), outputs=("last_hidden_state",), kind="INT64", **more):
+def texts_graph(path, shape=("n", "t"), outputs=("last_hidden_state",), **more):
     """A graph whose hidden state is a row of TABLE; `pooler_output` is the largest of its places."""
-    inputs = {name: (kind, list(shape)) for name in ("input_ids", "attention_mask")}
+    inputs = {name: ("INT64", list(shape)) for name in ("input_ids", "attention_mask")}
     every = {
         "last_hidden_state": (["Gather", ["table", "input_ids"], ["last_hidden_state"]], [*shape, 2]),
         "pooler_output": (
@@ -154,17 +154,6 @@ def test_long_texts_are_cut_and_prompts_count(folder):
         batch("red lamp", role="query")
     )
     np.testing.assert_allclose(short[0], rows_of("[CLS]", "query", "red", "[SEP]").mean(axis=0), rtol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["INT64", "INT32"])
-def test_graphs_made_for_one_size(folder, kind):
-    texts_graph(folder / "model.onnx", shape=(4, 5), kind=kind)
-    words = ("red", "chair lamp", "red chair lamp red", "lamp", "chair")
-    encoded = encoder(folder).encode_noting(batch(*words))
-    np.testing.assert_allclose(encoded.vectors[0], rows_of("[CLS]", "red", "[SEP]").mean(axis=0), rtol=1e-6)
-    assert encoded.truncated.tolist() == [False, False, True, False, False]
-    with pytest.raises(InputError, match="max_length=6"):
-        encoder(folder, "?max_length=6").encode(batch("red"))
 
 
 def test_identity_follows_the_files_that_are_used(folder):

@@ -83,7 +83,7 @@ def test_a_folder_without_a_name_is_no_file_of_vectors(path):
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("translate:hf-::random", "name or the folder of a model is missing"),
+        ("translate:hf-::random", "expected the folder of a model"),
         ("st:~nobody-of-this-name/x", "no such user's folder"),
         ("onnx:~nobody-of-this-name/x", "no such user's folder"),
     ],

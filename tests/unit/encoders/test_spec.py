@@ -94,7 +94,7 @@ def test_forms(written, spec):
         ("random:words", "takes no argument"),
         ("vectors:", "needs an argument: vectors:PATH"),
         ("vectors:?key=a", "needs an argument"),
-        ("lsa:?pairs=2", "say which, for example lsa:?pairs=200&fit="),
+        ("lsa:?pairs=2", "fit= is missing"),
         ("lsa:?fit=m.csv#train", "fit_texts"),
         ("random::chargram", "cannot be applied on top"),
         (

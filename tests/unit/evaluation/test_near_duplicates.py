@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from xlingual.data.image_check import check_images
+from xlingual.data.check import check_images
 from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_images
 from xlingual.encoders.pixels import PixelsEncoder

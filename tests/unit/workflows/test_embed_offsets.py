@@ -7,7 +7,7 @@ from xlingual import Manifest
 from xlingual.data.pools.mix import mix_pool
 from xlingual.embed import embed_pool
 from xlingual.encoders import Encoder
-from xlingual.encoders.trained_transform import FittedTransform
+from xlingual.encoders.transform import FittedTransform
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.similarities import correction_of
 from xlingual.models.folder import write_model

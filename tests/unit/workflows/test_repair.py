@@ -9,7 +9,7 @@ from xlingual import Manifest, multilingual_pool, sts
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.encoders import Encoder, text_encoders
-from xlingual.encoders.trained_transform import FittedTransform
+from xlingual.encoders.transform import FittedTransform
 from xlingual.errors import DataWarning, InputError
 from xlingual.models.folder import ModelFolder
 from xlingual.results.repair import Repair

@@ -7,7 +7,7 @@ from xlingual import Manifest
 from xlingual.align.fit import CCA
 from xlingual.align.search import steps
 from xlingual.encoders import Encoder
-from xlingual.encoders.trained_transform import FittedTransform
+from xlingual.encoders.transform import FittedTransform
 from xlingual.errors import DataWarning
 from xlingual.models.folder import ModelFolder
 from xlingual.report import verdict

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.families import families
 from xlingual.data.languages import check_tags
+from xlingual.data.near_texts import families
 from xlingual.data.pools.build import chosen_languages
 from xlingual.data.pools.folder import is_pool, read_pool
 from xlingual.data.pools.rows import EqualIds, PoolRows

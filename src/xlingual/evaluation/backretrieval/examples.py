@@ -10,8 +10,8 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import table_of
+from xlingual.data.images import cut, thumbnails
 from xlingual.data.manifest import Manifest
-from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.measures import Measure
 from xlingual.results import Summary
 
@@ -91,7 +91,7 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
         + [("value", pa.float64()), ("similarity", pa.float64())]
     )
 
-    thumbnail = thumbnails(manifest)
+    thumbnail = thumbnails(manifest.image_source)
     rows: list[dict[str, object]] = []
     for block in blocks:
         for kind, position, i in block.chosen():

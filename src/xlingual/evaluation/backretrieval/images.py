@@ -10,7 +10,8 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.image_check import shared_images, shared_sentence
+from xlingual.data.check import MANY, shared_images, shared_sentence
+from xlingual.data.images import items_of_images, near_equal, sketched
 from xlingual.embed import ImageIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
@@ -41,10 +42,7 @@ class ComparedImages:
     def between(
         self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
     ) -> FunctionScores:
-        """Return the similarity of points: `rows` are the queries, `columns` the candidates.
-
-        The function is called here, once for each pair.
-        """
+        """Return the similarity of points: `rows` are the queries, `columns` the candidates."""
         kept: dict[int, Images] = {}  # the rows' batch stays, with its opened images, for all columns
 
         def scores(queries: Ints, candidates: Ints) -> np.ndarray:
@@ -69,8 +67,7 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
     name, found = encoders.image_model(run.image_spec(), languages=run.languages)
     if not isinstance(found, OwnSimilarity):
         identity, index = run.identity(found), run.embedded(name, found)
-        shown = np.append(index.points, -1)[index.code]  # the number of each text's vector
-        if shared := shared_images(run.manifest, shown):
+        if shared := shared_images(run.manifest, _grouped(index, run.manifest.item)):
             warn(f"{run.manifest.source}: {shared_sentence(shared)}")
         run.join_near_duplicates(index)
         return name, identity, index
@@ -84,6 +81,15 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
     first, code[rows] = distinct(images)
     run.join_near_duplicates()
     return name, found.identity, ComparedImages(code, images.take(first), found)
+
+
+def _grouped(index: ImageIndex, item: Ints) -> Ints:
+    """Return the image of each text, -1 for none: one number for near-equal images that many items show."""
+    points, image = distinct_values(index.points), np.append(index.points, -1)[index.code]
+    image = np.where(image < 0, image, np.searchsorted(points, image))
+    parts = [index.pool.vectors.take(points[start : start + 4096]) for start in range(0, len(points), 4096)]
+    unit = [sketched(part.stored(np.arange(len(part))) * part.inverse_norms[:, None]) for part in parts]
+    return np.append(near_equal(np.concatenate(unit), items_of_images(image, item), MANY), -1)[image]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -131,14 +137,9 @@ class ImagePass:
         self._columns = distinct_values(self._code[np.concatenate([one.sources for one in pools])])
         self.similarity = images.between(self._rows, self._columns, progress)
 
-    @property
-    def has_vectors(self) -> bool:
-        """Whether some rows and columns can be ranked alone; a function has given all scores."""
-        return isinstance(self.similarity, Cosine)
-
     def among(self, rows: Ints, columns: Ints) -> Cosine | FunctionScores | None:
         """Return the similarity of some rows and columns alone; None where a function gave all scores."""
-        if not self.has_vectors:
+        if not isinstance(self.similarity, Cosine):
             return None
         return self._images.between(self._rows[rows], self._columns[columns])
 

@@ -21,7 +21,7 @@ from xlingual.evaluation.passes import part_of
 from xlingual.evaluation.run import Tally
 from xlingual.measures import MeanImageSimilarity, RankMeasure, RecallAt, RecallShare
 from xlingual.ragged import distinct_of, sums
-from xlingual.ranking import Counts, Progress, Ranker, Top, TopK, Watcher, as_scores, rank
+from xlingual.ranking import Cosine, Counts, Progress, Ranker, Top, TopK, Watcher, as_scores, rank
 from xlingual.records import RankCounts
 
 Scorable = RankMeasure | MeanImageSimilarity
@@ -47,7 +47,7 @@ def ways_back(
         part = part_of(progress, done, len(groups))
         over = ImagePass(images, group, part)
         found = [WayBackRanks(over, pools, images, tasks, nearest, depth) for pools in group]
-        if over.has_vectors and all(
+        if isinstance(over.similarity, Cosine) and all(
             tasks[number].sample.is_part for pools in group for number in pools.tasks
         ):
             for ranks in found:
@@ -215,7 +215,7 @@ def _rank_all(
 def rank_queries(ranks: WayBackRanks, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
     """Find the oracle of the queries, then the ranks on all ways back; nothing is listed.
 
-    The images must have vectors (`ImagePass.has_vectors`).
+    The images must have vectors.
     """
     ranks.queries_only = True
     queries = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.pools.tasks]))
@@ -237,7 +237,7 @@ def nearest_targets(
 ) -> TopK:
     """Return the nearest target images of source columns (sorted), ties drawn as over all sources.
 
-    The images must have vectors (`ImagePass.has_vectors`).
+    The images must have vectors.
     """
     height = ranks.over.similarity.shape[0]
     similarity = ranks.over.among(np.arange(height), columns)

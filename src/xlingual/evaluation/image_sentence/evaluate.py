@@ -13,8 +13,8 @@ import numpy as np
 from msgspec import structs
 
 from xlingual.arrays import Floats, Ints
+from xlingual.data.images import cut, thumbnails
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter
@@ -170,7 +170,7 @@ class ImageSentence(Run):
         self.directions: dict[tuple[str, Subject], Direction] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
-        self._picture = thumbnails(manifest)
+        self._picture = thumbnails(manifest.image_source)
 
     def prepare(
         self,

@@ -10,8 +10,8 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints
-from xlingual.data.components import Links, components
 from xlingual.data.manifest import Manifest
+from xlingual.data.near_texts import Links, components
 from xlingual.embed import fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, listed, parameter, warn

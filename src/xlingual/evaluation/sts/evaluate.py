@@ -14,8 +14,8 @@ import numpy as np
 from xlingual import encoders
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import from_numpy, from_strings
-from xlingual.data.components import Links, components
 from xlingual.data.languages import tag_problem
+from xlingual.data.near_texts import Links, components
 from xlingual.data.samples import MOST_SEED
 from xlingual.data.sentence_pairs import SentencePairs, read_sentence_pairs
 from xlingual.embed import embed_batch, load_fit_texts

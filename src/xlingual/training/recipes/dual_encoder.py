@@ -19,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.encoders.tokens import Features, TextTokens
-from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY, with_context
+from xlingual.encoders.trained import CANDIDATE, QUERY, with_context
 from xlingual.errors import InputError
 from xlingual.models.batches import padded
 from xlingual.models.dual_encoder import DualEncoder, wide

@@ -8,8 +8,7 @@ from pathlib import Path
 from xlingual import encoders
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.scheme import Context
-from xlingual.encoders.trained import build, check_base
-from xlingual.encoders.trained_triplet import TripletNetwork
+from xlingual.encoders.trained import TripletNetwork, build, check_base
 from xlingual.errors import InputError, listed
 from xlingual.models.card import languages
 from xlingual.models.folder import CONFIG, TRANSFORM, ModelFolder

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.encoders.trained_triplet import TripletNetwork
+from xlingual.encoders.trained import TripletNetwork
 from xlingual.errors import InputError
 from xlingual.models.card import card, identity, signature
 from xlingual.models.folder import ModelFolder

@@ -81,7 +81,9 @@ def _copy_network(base: Network, folder: Path) -> Listing:
             f"{base.who}: pool={base.pool} has no equivalent in sentence-transformers: export the layers "
             "alone, with --to onnx"
         )
-    _copy(base.folder, model_files(base.folder, modules=False), folder)
+    files = [path for path in model_files(base.folder) if path.parent == base.folder]
+    bare = [path for path in files if not path.name.startswith(("modules.json", "sentence_", "router_"))]
+    _copy(base.folder, bare, folder)
     write_settings(folder / SETTINGS, _prompts(base.prompts, {}))
     limit = base.model.max_seq_length
     most = limit if limit is not None and limit < 10**9 else None

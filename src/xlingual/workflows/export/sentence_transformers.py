@@ -16,7 +16,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders import Encoder
 from xlingual.encoders.network import Network, NetworkEncoder, whole_dim
 from xlingual.encoders.runtime import loading, require
-from xlingual.encoders.trained_triplet import TripletNetwork
+from xlingual.encoders.trained import TripletNetwork
 from xlingual.errors import DataWarning, InputError
 from xlingual.files import make_folder
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
@@ -142,7 +142,7 @@ def _expected(network: TripletNetwork, base: Encoder, tower: str) -> Vectors:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of prompts for a role, and of texts that are cut
         vectors = base.encode(Texts(list(TRIED), ["en"] * n, [str(i) for i in range(n)]))
-    both = network.represent(vectors, vectors)
+    both = network.run("represent", vectors, vectors)
     half = slice(network.config.out_dim, None) if tower == "body" else slice(network.config.out_dim)
     found: Vectors = np.ascontiguousarray(both[:, half])
     return found

@@ -16,8 +16,15 @@ from pathlib import Path
 from xlingual.arrays import Vectors
 from xlingual.encoders import Encoder
 from xlingual.encoders.runtime import loading
-from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY, DualNetwork, DualTexts, DualVectors
-from xlingual.encoders.trained_mlmme import MlmmeNetwork, MlmmeTexts
+from xlingual.encoders.trained import (
+    CANDIDATE,
+    QUERY,
+    DualNetwork,
+    DualTexts,
+    MlmmeNetwork,
+    MlmmeTexts,
+    OnBase,
+)
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.card import identity, signature
 from xlingual.models.folder import CARD, CHECKPOINT, LOG, ModelFolder
@@ -48,7 +55,7 @@ class TextModel:
     """A model that is exported: `encoder` gives its vectors of texts here."""
 
     folder: ModelFolder
-    encoder: DualTexts | DualVectors | MlmmeTexts
+    encoder: DualTexts | OnBase | MlmmeTexts
     base: Encoder | None
     language: str | None  # of texts whose language is not given
 
@@ -222,7 +229,7 @@ def text_model(
     folder: ModelFolder, encoder: Encoder, base: Encoder | None, language: str | None
 ) -> TextModel:
     """Return the model of an encoder; raise InputError where the language is not one that it takes."""
-    if not isinstance(encoder, DualTexts | DualVectors | MlmmeTexts):
+    if not isinstance(encoder, DualTexts | OnBase | MlmmeTexts):
         raise InputError(f"{folder.path} is a model of the kind {folder.kind}, which encodes no texts")
     if language is not None and isinstance(encoder, MlmmeTexts):
         encoder.check_languages([language])

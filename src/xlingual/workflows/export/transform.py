@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Floats, Vectors
-from xlingual.encoders.trained_transform import map_of
+from xlingual.encoders.transform import map_of
 from xlingual.errors import listed
 from xlingual.models.card import identity, place_name, signature
 from xlingual.models.folder import CARD, ModelFolder

@@ -13,7 +13,7 @@ from xlingual.arrays import Floats, Vectors
 from xlingual.encoders import Encoder
 from xlingual.encoders.checkpoints import read_json
 from xlingual.encoders.network import Network
-from xlingual.encoders.trained_transform import FittedTransform
+from xlingual.encoders.transform import FittedTransform
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.card import place_name
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS

@@ -9,11 +9,10 @@ import numpy as np
 
 from xlingual.align.nodes import Nodes
 from xlingual.arrays import Ints, Vectors
-from xlingual.data.components import components, without_chains
-from xlingual.data.families import joined_units
-from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
+from xlingual.data.near_texts import components, joined_units, without_chains
 from xlingual.data.pools.build import joined
+from xlingual.data.samples import dependent
 from xlingual.embed import ImageIndex, embed_images, embed_roles
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter, warn

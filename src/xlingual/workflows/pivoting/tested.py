@@ -15,7 +15,7 @@ from xlingual.comparison.compare import compare
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.mix import mix_pool
 from xlingual.encoders import Encoder
-from xlingual.encoders.mapped import MappedTexts
+from xlingual.encoders.transform import MappedTexts
 from xlingual.errors import DataWarning, InputError, parameter, warn
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval

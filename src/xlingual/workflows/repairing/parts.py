@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.data.families import families, joined_units
-from xlingual.data.holdout import dependent
 from xlingual.data.manifest import Manifest
+from xlingual.data.near_texts import families, joined_units
 from xlingual.data.pools.build import TEST, TRAIN, NoQuestionError, build_pool, split_pool
 from xlingual.data.pools.folder import pool_files
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.samples import dependent
 from xlingual.errors import DataWarning, InputError, parameter
 from xlingual.evaluation.banks import banked
 from xlingual.evaluation.multilingual_pool.language_bias import (

@@ -25,7 +25,7 @@ from xlingual.embed import (
     refuse_fitted_rows,
 )
 from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
-from xlingual.encoders.mapped import MappedTexts
+from xlingual.encoders.transform import MappedTexts
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.banks import banked

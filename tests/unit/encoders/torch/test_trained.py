@@ -173,11 +173,7 @@ def test_texts_are_cut_as_in_training(tmp_path):
     one = encoder(f"model:{tmp_path / 'm'}")
     cut, short, whole = one.encode(texts("a red chair lamp", "a red", "a lamp"))
     assert np.allclose(cut, short, atol=1e-6) and not np.allclose(short, whole, atol=1e-3)
-    assert one.notes() == [
-        f"model:{tmp_path / 'm'}: 1 of 3 texts are longer than the 2 words that it was trained to read, and "
-        "are cut"
-    ]
-    assert one.notes() == []
+    assert one.encode_noting(texts("a red chair lamp", "a red")).truncated.tolist() == [True, False]
 
 
 def test_another_base_may_be_trusted_where_its_vectors_fit(tmp_path):
@@ -191,7 +187,7 @@ def test_another_base_may_be_trusted_where_its_vectors_fit(tmp_path):
             assert image_vectors(data, "m", image, np.arange(5)).shape == (5, 4)
             assert image.opens_images is False
         else:
-            with pytest.raises(InputError, match=r"takes image vectors of 3 dimensions.*gives 5"):
+            with pytest.raises(InputError, match=r"takes vectors of 3 dimensions.*gives 5"):
                 image_vectors(data, "m", image, np.arange(5))
 
 

@@ -11,7 +11,7 @@ from xlingual import Manifest  # noqa: E402
 from xlingual.embed import embed_texts  # noqa: E402
 from xlingual.encoders import Stacked, adopt, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
-from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
+from xlingual.models.folder import write_model  # noqa: E402
 from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
 from xlingual.store import Store  # noqa: E402
 
@@ -77,10 +77,11 @@ def test_what_the_encoder_below_is_asked_for_is_asked_through_the_model(tmp_path
         def check_languages(self, tags):
             raise InputError("not in xx")
 
-    from xlingual.encoders.trained_triplet import TripletNetwork, TripletTexts
+    from xlingual.encoders.scheme import Context
+    from xlingual.encoders.trained import build
 
-    base = Base()
-    made = TripletTexts(TripletNetwork(ModelFolder.read(tmp_path / "m")), adopt(base))
+    base, options = Base(), {"batch": 128, "device": "cpu", "base": "same"}
+    made = build(str(tmp_path / "m"), options, Context((), base=adopt(base)))
     made.fit_model()
     assert (made.fitted_on, made.depends_on_batch, base.fitted) == ({b"x"}, True, 1)
     with pytest.raises(InputError, match="not in xx"):

@@ -1,1 +1,0 @@
-"""Public corpora, read from the folder that a person has downloaded."""
