@@ -18,7 +18,7 @@ from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_da
 from xlingual.data.samples import Sample
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.hubs import HUBS_OF, NamedHubs, hubs_of_pair, listed_places, places_of
-from xlingual.evaluation.listed import SystemLists, check_reach
+from xlingual.evaluation.lists import check_reach
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
@@ -26,7 +26,7 @@ from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import Asked, TextUnion, answered
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
-from xlingual.evaluation.run_systems import RunsLike, joined
+from xlingual.evaluation.run_systems import RunsLike, SystemLists, joined
 from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import Ranking, texts_of
 from xlingual.measures import (

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.errors import InputError, parameter, warn
+from xlingual.measures import Measure
+from xlingual.measures.rank import DepthShare
 from xlingual.ragged import groups, starts
 from xlingual.records import TargetCounts
+
+MOST_UNKNOWN = 0.01  # of a system's queries may have lists that are too short for a measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +87,14 @@ class Lists:
     def counts(self, query: Ints, candidate: Ints) -> tuple[Ints, Ints]:
         """Return how many candidates are above each pair (query[i], candidate[i]), and how many tie with it.
 
-        Each int64 [pairs]; a candidate ties with itself.
+        Each int64 [pairs]; a candidate ties with itself. All candidates are above one that a list which has
+        ended lacks; behind any other list, those that it lacks tie.
         """
-        return self.counts_of(query, self.lines(query, candidate))
-
-    def counts_of(self, query: Ints, line: Ints) -> tuple[Ints, Ints]:
-        """Return the same of pairs whose lines are known (`lines`)."""
+        line = self.lines(query, candidate)
+        above = np.where(self.ended, self.sizes, self.lengths)[query]
+        tied = np.maximum(np.where(self.ended, 1, self.sizes - self.lengths), 1)[query]
         listed = line >= 0
-        above, tied = (of_query[query] for of_query in self.rest)
-        above[listed], tied[listed] = (own[line[listed]] for own in self.places)
+        above[listed], tied[listed] = (places[line[listed]] for places in self.places)
         return above, tied
 
     def targets(self, query: Ints, candidate: Ints) -> TargetCounts:
@@ -114,16 +120,88 @@ class Lists:
         order = np.argsort(pair)
         return np.append(pair[order], -1), np.append(order, -1)
 
-    @cached_property
-    def rest(self) -> tuple[Ints, Ints]:
-        """How many candidates are above one that a list lacks, and how many tie with it, int64 [n]."""
-        above = np.where(self.ended, self.sizes, self.lengths)
-        tied = np.where(self.ended, 1, self.sizes - self.lengths)
-        return above, np.maximum(tied, 1)
-
     def unsettled(self, k: Ints | int | None) -> np.ndarray:
         """Return for each query, bool [n], whether its first k (None: all) are not known."""
         unknown: np.ndarray = ~self.ended & (
             self.lengths < (self.sizes if k is None else np.minimum(k, self.sizes))
         )
         return unknown
+
+
+def check_reach(
+    lists: Lists,
+    measures: Sequence[Measure],
+    who: str,
+    instead: str = "R",
+    behind: str = "is taken to be in random order",
+) -> None:
+    """Raise InputError where lists are too short for a measure; warn where a few of them are.
+
+    Where lists do not reach, the measure itself is named with a lower cut; `instead`, a measure without its
+    cut, where it has none. `behind` says what happens to candidates behind the end of a list, whose order is
+    not known.
+    """
+    for measure in measures:
+        cut = cut_of(measure, lists.n_candidates)
+        unknown = lists.unsettled(cut)
+        count = int(unknown.sum())
+        if not count:
+            continue
+        rank = f"rank {cut:,}" if cut is not None else "the last candidate"
+        problem = f"system {who}: {count:,} of {len(lists):,} lists end before {rank}"
+        problem += f", so {measure.name} is not known"
+        elsewhere = 0 if lists.left_out is None else int(lists.left_out[unknown].sum())
+        if elsewhere:
+            problem += (
+                f" ({elsewhere:,} of their results are no candidates here, for example of other languages, "
+                "and were left out)"
+            )
+        if count > MOST_UNKNOWN * len(lists):
+            reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
+            remedy = "retrieve only the candidates"
+            if reach:
+                example = parameter("measures", _with_cut(measure, min(reach, 10), instead))
+                remedy = f"ask for a measure up to rank {reach:,} ({example})"
+            longer = "give longer lists"
+            if elsewhere:
+                longer = "give lists of these candidates alone, or longer ones"
+            raise InputError(f"{problem}: {remedy}, or {longer}")
+        warn(f"{problem} for these: what follows {behind}")
+
+
+def _with_cut(measure: Measure, cut: int, instead: str) -> str:
+    """Return the name of the measure with another cut."""
+    for one in fields(measure):
+        if one.name in ("k", "cut"):
+            changed: dict[str, Any] = {one.name: cut}
+            return str(replace(measure, **changed).name)
+    return f"{measure.prefix if isinstance(measure, DepthShare) else instead}@{cut}"
+
+
+def cut_of(measure: object, pool: int) -> int | None:
+    """Return the rank to which a measure looks; None: to the last candidate."""
+    if isinstance(measure, DepthShare):
+        return measure.k(pool)
+    found: int | None = getattr(measure, "k", getattr(measure, "cut", None))
+    return found
+
+
+def first_group(lists: Lists) -> tuple[Ints, Ints]:
+    """Return (query, candidate) of the results that stand first in their list, ties included, by query."""
+    above, _ = lists.places
+    first = above == 0
+    return lists.query[first], lists.candidate[first]
+
+
+def refuse_short(lists: Lists, who: str) -> None:
+    """Raise InputError where many lists end before their first candidate; warn where a few do."""
+    count = int(lists.unsettled(1).sum())
+    if not count:
+        return
+    problem = f"system {who}: {count:,} of {len(lists):,} lists end before any of the targets"
+    if count > MOST_UNKNOWN * len(lists):
+        raise InputError(
+            f"{problem}: an index that holds more than these must be asked for more results, or for these "
+            "alone (xlingual data sample writes queries and targets)"
+        )
+    warn(f"{problem}: each target may be the first of these")

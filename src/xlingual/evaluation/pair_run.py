@@ -27,11 +27,10 @@ from xlingual.embed import (
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.decoding import broken
 from xlingual.errors import InputError, listed, parameter, warn
-from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides, note_dense
-from xlingual.evaluation.run_systems import RunSystem, systems
+from xlingual.evaluation.run_systems import RunSystem, SystemLists, names_of, systems
 from xlingual.results import Results
 
 

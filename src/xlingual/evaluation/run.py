@@ -278,8 +278,7 @@ class Run:
         """
         system = self.by_name[encoder]
         if isinstance(system, RunSystem):
-            run = system.at(place)
-            return {"encoder": run.identity_in_trec_order if ties == "trec" else run.identity}
+            return {"encoder": system.identity(place, ties)}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
 

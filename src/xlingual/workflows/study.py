@@ -179,7 +179,7 @@ def _lists(
                 images=layout.pictures,
                 seed=layout.seed,
             )
-            signatures[name] = encoder.identity
+            signatures[name] = encoder.identity((*pair, layout.seed))
             continue
         vectors = embed_roles(manifest, name, encoder, queries, pool, store=kept, progress=progress)
         lists[name] = nearest(

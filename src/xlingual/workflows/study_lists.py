@@ -14,8 +14,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import RoleVectors, TextVectors
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.evaluation.listed import names_of
-from xlingual.evaluation.run_systems import RunSystem, Search
+from xlingual.evaluation.run_systems import RunSystem, Search, names_of
 from xlingual.ragged import members
 from xlingual.ranking import CPU, UNIT, Ranker, one_library_thread, similarity_of, top
 from xlingual.streams import stream

@@ -35,14 +35,13 @@ from xlingual.evaluation.backretrieval.look_alikes import (
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import Scorable, WaysFound, ways_back
 from xlingual.evaluation.hubs import hubs_of_pair
-from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.neighbours import KEPT
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
-from xlingual.evaluation.run_systems import RunsLike, joined
+from xlingual.evaluation.run_systems import RunsLike, SystemLists, joined
 from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import Ranking, images_of, texts_of
 from xlingual.measures import (

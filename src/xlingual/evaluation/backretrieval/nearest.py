@@ -11,11 +11,12 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
-from xlingual.evaluation.listed import SystemLists, first_group, refuse_short
+from xlingual.evaluation.lists import first_group, refuse_short
 from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import TextUnion, answered
 from xlingual.evaluation.run import Tally, TextSides
+from xlingual.evaluation.run_systems import SystemLists
 from xlingual.measures.hubness import Places
 from xlingual.ragged import groups, members
 from xlingual.ranking import Banked, Progress, Ranker, Top, TopK

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from xlingual.data.pools.pool import CANDIDATE_TEXTS, MultilingualPool
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.hubs import HUBS_OF
-from xlingual.evaluation.listed import MOST_UNKNOWN
-from xlingual.evaluation.lists import Lists
+from xlingual.evaluation.lists import MOST_UNKNOWN, Lists
 from xlingual.evaluation.multilingual_pool.alignment import check_alignment
 from xlingual.evaluation.multilingual_pool.grades import EQUAL, LanguageGrades, language_grades
 from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF

@@ -15,8 +15,7 @@ from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, parameter
-from xlingual.evaluation.listed import check_reach
-from xlingual.evaluation.lists import Lists
+from xlingual.evaluation.lists import Lists, check_reach
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
 from xlingual.evaluation.multilingual_pool.kept import KeptOfQuestions

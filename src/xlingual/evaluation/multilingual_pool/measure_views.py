@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.evaluation.listed import cut_of
+from xlingual.evaluation.lists import cut_of
 from xlingual.evaluation.multilingual_pool.language_bias import monolingual_view, own_other_gap
 from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks
 from xlingual.evaluation.multilingual_pool.views import Scores, View, by_pair

@@ -18,8 +18,7 @@ from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.hubs import HUBS_OF, Languages, NamedHubs, hubs_of, listed_places
-from xlingual.evaluation.listed import check_reach
-from xlingual.evaluation.lists import Lists
+from xlingual.evaluation.lists import Lists, check_reach
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.numbers import Baseline, Numbers, Subject
 from xlingual.evaluation.pool_run import check_candidate_text, described, pool_systems
@@ -27,6 +26,7 @@ from xlingual.evaluation.retrieval.judgements import (
     Judgements,
     judgements_of,
     judgements_of_qrels,
+    warn_of_identical,
 )
 from xlingual.evaluation.retrieval.ranks import (
     JudgedRanks,
@@ -53,6 +53,7 @@ from xlingual.results.views import RetrievalIntervals, RetrievalViews
 from xlingual.store import StoreLike, open_store
 
 NAME = "retrieval"
+SELF_MATCHES = 0.05  # of the queries that have their own id first: more than chance lets happen
 EXPECTED, TREC = TIES = ("expected", "trec")
 SUBJECT = Subject("all", "pool")  # queries of all languages, candidates of all languages
 
@@ -180,7 +181,7 @@ def runs_against_qrels(
             raise InputError(
                 f"{name!r} is no run: without texts only runs can be judged; evaluate retrieval on a pool"
             )
-        read.append(system.run)
+        read.append(system.run(SUBJECT.place))
     judgements = judgements_of_qrels(
         Qrels.of(qrels),
         read,
@@ -258,6 +259,11 @@ class JudgedRun(Run):
             reaching = [measure for measure in measures if not isinstance(measure, Bpref)]
             check_reach(lists, reaching, repr(name), "nDCG", behind=behind)
         if not j.is_whole:
+            line = lists.lines(*j.identical)
+            first = int((lists.level[line[line >= 0]] == 0).sum())
+            if not j.without_identical and first > max(1, SELF_MATCHES * j.n):
+                problem = f"{first:,} of {j.n:,} queries have their own id as first result"
+                warn_of_identical(system.run(SUBJECT.place).source, problem)
             return replace(lists, ended=np.ones_like(lists.ended))
         return lists if self.ties == EXPECTED else replace(lists, score=None)  # it is in trec_eval's order
 

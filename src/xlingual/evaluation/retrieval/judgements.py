@@ -130,10 +130,8 @@ def judgements_of(pool: MultilingualPool, least: int, *, ignore_identical_ids: b
     pairs = zip(*(side.tolist() for side in judgements.identical), strict=True)
     texts = ((i, candidates.text[j].casefold().strip(), questions.text[i]) for i, j in pairs)
     if same := len({i for i, text, query in texts if text.endswith(query.casefold().strip())}):
-        warn(
-            f"{pool.source}: {same:,} of {len(names):,} queries are candidates under their own ids, where "
-            "they find themselves: BEIR and MTEB leave such candidates out (ArguAna, Quora); "
-            f"{parameter('ignore_identical_ids', True)} does"
+        warn_of_identical(
+            pool.source, f"{same:,} of {len(names):,} queries are candidates under their own ids"
         )
     return judgements
 
@@ -232,6 +230,14 @@ def _identical(queries: Sequence[str], candidates: Sequence[str]) -> tuple[Ints,
     pairs = [(query, row) for query, name in enumerate(queries) for row in rows.get(name, ())]
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
+
+
+def warn_of_identical(source: str, problem: str) -> None:
+    """Warn where queries are candidates themselves."""
+    warn(
+        f"{source}: {problem}, where they find themselves: BEIR and MTEB leave such candidates out (ArguAna, "
+        f"Quora); {parameter('ignore_identical_ids', True)} does"
+    )
 
 
 def _check_relevant(source: str, query: Ints, grade: Ints, n: int, least: int) -> None:

@@ -10,8 +10,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.embed import PoolVectors
 from xlingual.evaluation.hubs import HUBS_OF, places_of
-from xlingual.evaluation.listed import MOST_UNKNOWN, cut_of
-from xlingual.evaluation.lists import Lists
+from xlingual.evaluation.lists import MOST_UNKNOWN, Lists, cut_of
 from xlingual.evaluation.retrieval.judgements import Judgements
 from xlingual.evaluation.run import Tally
 from xlingual.measures import NDCG, Bpref, JudgedAt, RetrievalMeasure, TargetMeasure
