@@ -134,20 +134,12 @@ def enter(run: Run, numbers: Numbers, ranked: Ranked) -> None:
         )
         if values is None:
             continue
-        has_ranks = not isinstance(measure, MeanImageSimilarity)
-        columns = {
-            "retrieved": ranked.retrieved,
-            "above": ranked.above if has_ranks else None,
-            "tied": ranked.tied if has_ranks else None,
-        }
-        numbers.add_queries(
-            ranked.encoder,
-            cast("QueryMeasure", measure),
-            subject,
-            query=ranked.queries[chosen],
-            value=values[chosen],
-            **{key: None if column is None else column[chosen] for key, column in columns.items()},
-        )
+        columns = {"query": ranked.queries, "retrieved": ranked.retrieved, "value": values}
+        if not isinstance(measure, MeanImageSimilarity):  # which is no function of ranks
+            columns |= {"above": ranked.above, "tied": ranked.tied}
+        taken = {key: None if column is None else column[chosen] for key, column in columns.items()}
+        labels = (numbers.task, ranked.encoder, subject.source, subject.target, name)
+        numbers.per_query.add(labels, subject.seed, taken)
 
 
 @dataclass

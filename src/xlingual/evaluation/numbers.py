@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, Score, mean_known
 from xlingual.evaluation.perquery import PerQuery, QuerySource
 from xlingual.evaluation.run_systems import Place
@@ -116,24 +115,6 @@ class Numbers:
     def __setitem__(self, key: Key, number: Number) -> None:
         self._numbers[key] = number
         self._encoders[key[0]] = None
-
-    def add_queries(
-        self,
-        encoder: str,
-        measure: Measure,
-        subject: Subject,
-        *,
-        query: Ints,
-        value: Floats,
-        retrieved: Ints | None = None,
-        above: Ints | None = None,
-        tied: Ints | None = None,
-    ) -> None:
-        """Add the queries whose mean a number is: see `PerQuery.add`."""
-        labels = (self.task, encoder, subject.source, subject.target, measure.name)
-        self.per_query.add(
-            labels, subject.seed, query=query, retrieved=retrieved, above=above, tied=tied, value=value
-        )
 
     def results(self, rows: QuerySource | None = None) -> Results:
         """Return all numbers; `rows` has the names of the queries."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Ints
 from xlingual.arrow import from_numpy, from_strings
 from xlingual.columns import Lookup, Strings, numbered_ints
 from xlingual.data.manifest import Manifest
@@ -44,27 +44,17 @@ class PerQuery:
     _seeds: list[int] = field(default_factory=list)
     _blocks: dict[str, list[np.ndarray]] = field(default_factory=dict)
 
-    def add(
-        self,
-        labels: tuple[str, ...],
-        seed: int,
-        *,
-        query: Ints,
-        value: Floats,
-        retrieved: Ints | None = None,
-        above: Ints | None = None,
-        tied: Ints | None = None,
-    ) -> None:
-        """Add the queries of one number; -1 (or None for the column) stands for "does not apply".
+    def add(self, labels: tuple[str, ...], seed: int, columns: Mapping[str, np.ndarray | None]) -> None:
+        """Add the queries of one number; -1 (or None for a column) stands for "does not apply".
 
-        `labels` are task, encoder, source, target and measure; `query` and `retrieved` are
-        row numbers of the manifest or the pool's questions.
+        `labels` are task, encoder, source, target and measure; `columns` has query and retrieved, which are
+        row numbers of the manifest or the pool's questions, above, tied and value.
         """
-        nothing = np.full(len(query), -1, dtype=np.int64)
+        nothing = np.full(len(columns["value"]), -1, dtype=np.int64)  # type: ignore[arg-type]
         self._labels.append(labels)
         self._seeds.append(seed)
-        columns = {"query": query, "retrieved": retrieved, "above": above, "tied": tied, "value": value}
-        for name, column in columns.items():
+        for name in ("query", "retrieved", "above", "tied", "value"):
+            column = columns.get(name)
             self._blocks.setdefault(name, []).append(nothing if column is None else column)
 
     def table(self, rows: QuerySource | None = None) -> pa.Table:
@@ -73,7 +63,7 @@ class PerQuery:
 
         rows = QueryRows() if rows is None else rows
         if not self._labels:
-            self.add(("",) * len(LABELS), 0, query=_NONE, value=np.empty(0))
+            self.add(("",) * len(LABELS), 0, {"query": _NONE, "value": np.empty(0)})
         lengths = [len(block) for block in self._blocks["value"]]
         columns = {
             name: repeated([labels[i] for labels in self._labels], lengths) for i, name in enumerate(LABELS)
