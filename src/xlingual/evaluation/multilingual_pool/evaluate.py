@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,17 +23,21 @@ from xlingual.evaluation.multilingual_pool.kept import KeptOfQuestions
 from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass, search_of
 from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL, PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import PassCounts, one_pass
-from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
-from xlingual.evaluation.multilingual_pool.trec import warn_of_size
 from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, near_questions
 from xlingual.evaluation.neighbours import KEPT
-from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, RunSystem, joined, systems
-from xlingual.evaluation.trec import check_depth, unfinished, write_ranking
+from xlingual.evaluation.trec import (
+    Member,
+    Ranking,
+    check_depth,
+    unfinished,
+    warn_of_size,
+    write_ranking,
+)
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
-from xlingual.ranking import Offsets, Ranker
+from xlingual.ranking import Offsets, Ranker, rows_of
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
@@ -143,7 +148,8 @@ def multilingual_pool(
     run.prepare(joined(text_encoders, runs), picture)
     if trec is not None:
         check_depth(trec_depth)
-        warn_of_size(pool, trec_depth, run.by_name)
+        size = len(pool.candidates) if trec_depth is None else min(trec_depth, len(pool.candidates))
+        warn_of_size(len(pool.questions) * size * len(run.by_name), len(run.by_name))
     with nullcontext() if trec is None else unfinished(trec) as folder:
         return run.results(ranked, folder, trec_depth, examples=examples, neighbours=neighbours)
 
@@ -153,7 +159,7 @@ class PoolRun(Run):
 
     def __init__(self, pool: MultilingualPool, choice: Choice, options: Options) -> None:
         super().__init__(NAME, options)
-        self.pool, self.choice = pool, choice
+        self.data, self.pool, self.choice = pool, pool, choice
         self.picture: tuple[str, str] | None = None
 
     def prepare(self, specs: EncoderSpecs, picture: tuple[str, str] | None) -> None:
@@ -205,7 +211,7 @@ class PoolRun(Run):
         own = self.choice.policy == "prefer-own"
         kept = KeptOfQuestions(NAME, self.pool, numbers.subject, own=own) if neighbours else None
         for name in self.by_name:
-            given = self._of_system(name, self.encode, measures)
+            given = self._of_system(name, measures)
             choice, ranked_pool = self._ranked(name, given, cluster, 0 if kept is None else KEPT)
             if kept is not None:
                 kept.add(name, given, ranked_pool)
@@ -219,19 +225,16 @@ class PoolRun(Run):
                 tables.add(name, findings, numbers.add(name, findings))
             if trec is not None:
                 with self.stage("trec", f"writing rankings: {name}"):
-                    write_ranking(trec, self._ranking(name, given, ranked_pool.offsets), trec_depth)
+                    write_ranking(trec, self._ranking(given, ranked_pool.offsets), name, trec_depth)
         results = numbers.results()
         results.tables = tables.tables() | ({} if kept is None else kept.tables())
-        results.evaluated = Evaluated(self.pool, self.rankings)
         return self.finished(results)
 
-    def _of_system(
-        self, name: str, encode: Callable[..., PoolVectors], measures: Sequence[PoolMeasure] = ()
-    ) -> PoolVectors | Lists:
+    def _of_system(self, name: str, measures: Sequence[PoolMeasure]) -> PoolVectors | Lists:
         """Return the vectors of an encoder, or the lists of a run, long enough for the measures."""
         system = self.by_name[name]
         if not isinstance(system, RunSystem):
-            return encode(name, self.embedded)
+            return self.encode(name, self.embedded)
         lists = system.lists(search_of(self.pool, self.options.seed))
         self.count_unanswered(name, ALL, POOL, self.options.seed, lists)
         check_reach(lists, measures, repr(name), "nDCG")
@@ -263,15 +266,27 @@ class PoolRun(Run):
         self.tally.decided += found.decided
         return choice, found
 
-    def rankings(self, encoder: str) -> Iterator[Ranking]:
-        """Yield the lists of an encoder."""
-        yield self._ranking(encoder, self._of_system(encoder, self.encode_again))
-
-    def _ranking(self, name: str, given: PoolVectors | Lists, offsets: Offsets | None = None) -> Ranking:
-        grades = self.choice.grades.of(self.pool)
-        again = offsets is None and not isinstance(given, Lists)
-        repair = self.repair(name, self.pool.role_languages["query"]) if again else None
-        return ranking_of(name, self.pool, given, self.choice.policy, self.options, offsets, repair, grades)
+    def _ranking(self, given: PoolVectors | Lists, offsets: Offsets | None) -> Ranking:
+        """Return what a TREC file lists: the candidates of each question."""
+        pool = self.pool
+        question, candidate = pool.relevant
+        grade = self.choice.grades.of(pool)
+        if self.choice.policy == "prefer-own":
+            own = pool.questions.language[question] == pool.candidates.language[candidate]
+            question, candidate, grade = question[own], candidate[own], grade[own]
+        questions, candidates = (
+            [
+                Member(pool.languages[code], name)
+                for code, name in zip(side.language.tolist(), side.ids, strict=True)
+            ]
+            for side in (pool.questions, pool.candidates)
+        )
+        ranking = Ranking(questions, candidates, (question, candidate), judged=(question, candidate, grade))
+        if isinstance(given, Lists):
+            return replace(ranking, lists=given)
+        return replace(
+            ranking, vectors=(rows_of(given.questions), rows_of(given.candidates)), offsets=offsets
+        )
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""

@@ -73,12 +73,11 @@ class KeptOfQuestions:
         if not self._answers:
             return {}
         tags, sides = self.pool.languages, (self.pool.questions, self.pool.candidates)
-        questions, candidates = (
-            words_of(
-                [f"{tags[code]}/{own}" for code, own in zip(side.language.tolist(), side.ids, strict=True)]
-            )
+        names = [
+            [f"{tags[code]}/{own}" for code, own in zip(side.language.tolist(), side.ids, strict=True)]
             for side in sides
-        )
+        ]
+        questions, candidates = map(words_of, names)
         lengths = [len(question) for _, question, *_ in self._answers]
         labels = (self.task, None, self.subject.source, self.subject.target)
         columns = {
@@ -95,4 +94,4 @@ class KeptOfQuestions:
         )
         for name, numbers in (("above", above), ("tied", tied)):
             columns[name] = from_numpy(numbers.astype(np.int64), pa.int64(), mask=above < 0)
-        return {**self._nearest.named(questions, candidates), "answers": pa.table(columns)}
+        return {**self._nearest.table(*names), "answers": pa.table(columns)}

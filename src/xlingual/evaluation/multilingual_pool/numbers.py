@@ -62,14 +62,15 @@ class PoolNumbers:
                 baseline=Baseline(chance),
                 views=record_of(self.pool.languages, views),
             )
-            self.numbers.add_queries(
-                encoder,
-                measure,
-                self.subject,
-                query=questions,
-                above=best.above[rows],
-                tied=best.tied[rows],
-                value=values,
+            columns = {
+                "query": questions,
+                "above": best.above[rows],
+                "tied": best.tied[rows],
+                "value": values,
+            }
+            labels = (self.numbers.task, encoder, self.subject.source, self.subject.target, measure.name)
+            self.numbers.per_query.add(
+                labels, self.subject.seed, {"query": questions, "value": values, **ranks}
             )
         return value_of(self.viewed)
 

@@ -12,7 +12,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import from_numpy, from_strings, scalar, table_of
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.hubs import HubTable
+from xlingual.evaluation.hubs import HubTable, NamedHubs
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
 from xlingual.evaluation.multilingual_pool.lists import Named, described
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
@@ -51,7 +51,7 @@ class PoolTables:
             occurrences = findings.hubs.hubness.occurrences
             self.occurrences.append(occurrence_table(self.pool, encoder, occurrences))
             text, relevant = partial(described, self.pool), self.pool.relevant[1]
-            self.hubs.add(encoder, self.subject, findings.hubs, text, relevant)
+            self.hubs.add(encoder, self.subject, NamedHubs(findings.hubs, text, relevant))
         if findings.lines is not None and self.examples:
             found = worst_rows(
                 self.pool, encoder, findings.counts, values, findings.lines, self.measure.higher_is_better
