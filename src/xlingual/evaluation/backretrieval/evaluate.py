@@ -14,7 +14,7 @@ from typing import Literal, Unpack
 
 from xlingual.arrays import Floats, distinct_values
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
-from xlingual.embed import ImageIndex
+from xlingual.embed.sides import ImageIndex
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import listed, warn
 from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference

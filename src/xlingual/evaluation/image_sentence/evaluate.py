@@ -11,7 +11,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
+from xlingual.embed.sides import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.hubs import HUBS_OF

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlingual.data.manifest import Manifest
-from xlingual.embed import ImageIndex, TextVectors
+from xlingual.embed.sides import ImageIndex, TextVectors
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, both_ways
 from xlingual.evaluation.rankings import Ranking, images_of, texts_of
 from xlingual.ranking import UnitVectors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xlingual.embed import ImageIndex, TextVectors
+from xlingual.embed.sides import ImageIndex, TextVectors
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.image_sentence.captions import Slice
 from xlingual.evaluation.image_sentence.systems import EncoderPair

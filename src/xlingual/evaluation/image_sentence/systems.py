@@ -8,7 +8,7 @@ from typing import cast
 
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
-from xlingual.embed import fit_texts_for
+from xlingual.embed.sides import fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.evaluation.run import EncoderSpecs

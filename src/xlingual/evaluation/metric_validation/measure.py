@@ -16,7 +16,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
-from xlingual.embed import ImageIndex, TextVectors
+from xlingual.embed.sides import ImageIndex, TextVectors
 from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference
 from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back

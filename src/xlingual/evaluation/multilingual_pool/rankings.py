@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from xlingual.arrays import Ints
 from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
-from xlingual.embed import PoolVectors
+from xlingual.embed.sides import PoolVectors
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns

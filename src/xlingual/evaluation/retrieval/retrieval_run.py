@@ -11,7 +11,7 @@ import numpy as np
 from xlingual.data.names import Names, escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.runs.search_run import places_of_names
-from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
+from xlingual.embed.sides import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.evaluation.hubs import HUBS_OF, Hubs, HubTable, Languages, hubs_of, listed_places
 from xlingual.evaluation.listed import check_reach
