@@ -122,25 +122,28 @@ class EncoderPool:
         workers = self.workers or (int(resources["GPU"] / gpus) if gpus else len(nodes))
         cores = [int(resources["CPU"]) // workers, *(int(node["Resources"]["CPU"]) for node in nodes)]
         entry = str(entry) if isinstance(entry, os.PathLike) else entry
-        actor = name, kind, entry, len(stack) - 1, tuple(languages), stack[-1].identity
-        options = {"num_cpus": max(1, min(cores)), "num_gpus": gpus}
-        options |= {"max_restarts": _RESTARTS, "max_task_retries": -1}
-        actors = [ray.remote(**options)(Actor) for _ in range(workers)]
+        remote = ray.remote(
+            num_cpus=max(1, min(cores)), num_gpus=gpus, max_restarts=_RESTARTS, max_task_retries=-1
+        )(Actor)
+        given = name, kind, entry, len(stack) - 1, tuple(languages), stack[-1].identity
+        actors: list[Any] = []
         try:
-            top: Encoder = Copies(ray, stack[-1], name, [kind.remote(*actor) for kind in actors])
-        except TypeError as error:  # it holds a lock, an open file …
-            raise InputError(
-                f"encoder {name!r} cannot be sent to other machines ({one_line(error)}): give a spec, or an "
-                "object that can be pickled"
-            ) from error
-        try:
+            actors += [remote.remote(*given) for _ in range(workers)]
+            top: Encoder = Copies(ray, stack[-1], name, actors)
             for above in reversed(stack[:-1]):
                 base, top = top, copy.copy(above)
                 object.__setattr__(top, "base", base)
             yield top
+        except TypeError as error:  # it holds a lock, an open file …
+            if len(actors) == workers:
+                raise
+            raise InputError(
+                f"encoder {name!r} cannot be sent to other machines ({one_line(error)}): give a spec, or an "
+                "object that can be pickled"
+            ) from error
         finally:
-            for one in actors:
-                ray.kill(one)
+            for actor in actors:
+                ray.kill(actor)
 
 
 class Copies(Encoder):

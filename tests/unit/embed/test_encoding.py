@@ -158,7 +158,7 @@ def test_a_shard_is_written_again_after_ctrl_c_and_not_on_a_full_disk(store, mon
     with pytest.raises(error):
         embedded(manifest_of("en"), Counting(), store)
     assert len(seen) == calls
-    assert sum(holding.vectors for holding in holdings(store)) == 12 * (calls - 1)
+    assert sum(holding.vectors for holding in holdings(store)) == 8 * (calls - 1)
 
 
 def test_damage_is_computed_again_and_a_disk_that_gives_nothing_back_is_an_error(store, monkeypatch):
