@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 from xlingual.data.pools.build import split_pool
 from xlingual.data.pools.parallel import of_pool
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed import embed_pool
+from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.train_dual_encoder import HeldOut, fit_options, train_dual_encoder

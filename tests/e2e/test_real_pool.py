@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from xlingual import MultilingualPool, multilingual_pool
-from xlingual.embed import embed_pool
+from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
 
 pytestmark = [pytest.mark.data, pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")]

@@ -29,6 +29,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import math
+import os
 import re
 import tempfile
 from collections import defaultdict
@@ -128,6 +129,7 @@ def _without_cut_ties(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def make(cases: Sequence[Case], folder: Path) -> Iterator[tuple[Case, Values]]:
     """Make the values of cases, one after another, in a folder of their own."""
+    os.environ["XLINGUAL_STORE"] = str(folder / "store")  # the user's has vectors of other versions
     bench = Bench(real_data_folder().resolve(), folder)
     for case in cases:
         yield case, values_of(case, bench)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest, crosslingual_retrieval
-from xlingual.embed.texts import embed_sides
+from xlingual.embed.sides import embed_sides
 from xlingual.encoders import text_encoders
 from xlingual.records import Texts
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xlingual import MultilingualPool, retrieval
-from xlingual.embed import embed_pool
+from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
 from xlingual.evaluation.retrieval import runs_against_qrels
 

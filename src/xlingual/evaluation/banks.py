@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from xlingual.embed import embed_bank
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import embed_bank
 from xlingual.encoders import Encoder
 from xlingual.encoders.base import Adapter
 from xlingual.errors import InputError, listed, parameter, warn

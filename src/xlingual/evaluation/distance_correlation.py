@@ -21,7 +21,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.data.samples import Sample
-from xlingual.embed import ImageIndex, TextVectors
+from xlingual.embed.sides import ImageIndex, TextVectors
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.loop import Ranked, Recording, evaluate

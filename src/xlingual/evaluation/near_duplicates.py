@@ -16,7 +16,7 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import LARGEST, SIMILAR, Links, components, text_links, without_chains
-from xlingual.embed import ImageIndex
+from xlingual.embed.sides import ImageIndex
 from xlingual.errors import parameter, warn
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors, one_library_thread, rank
 from xlingual.streams import stream

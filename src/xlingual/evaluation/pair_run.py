@@ -15,7 +15,7 @@ from xlingual.data.images import thumbnails
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import Names
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
-from xlingual.embed import (
+from xlingual.embed.sides import (
     ImageIndex,
     TextVectors,
     embed_images,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xlingual.data.pools.pool import CANDIDATE_TEXTS, MultilingualPool
-from xlingual.embed import load_fit_texts
+from xlingual.embed.sides import load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, did_you_mean, listed

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeAlias, Typed
 
 from msgspec import structs
 
-from xlingual.embed import (
-    BatchVectors,
+from xlingual.embed.encoding import Spent
+from xlingual.embed.sides import (
     PoolVectors,
     RoleVectors,
     TextVectors,
@@ -22,7 +22,6 @@ from xlingual.embed import (
     load_queries,
     refuse_fitted_rows,
 )
-from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
 from xlingual.evaluation.banks import OwnCorrections, TrainingQueries
@@ -125,7 +124,7 @@ class Tally:
 
 
 TextSides: TypeAlias = "TextVectors | RoleVectors"  # texts as queries and as candidates
-E = TypeVar("E", TextVectors, TextSides, PoolVectors, BatchVectors)
+E = TypeVar("E", TextVectors, TextSides, PoolVectors)
 P = ParamSpec("P")
 
 
@@ -226,7 +225,7 @@ class Run:
 
     def identity(self, encoder: Encoder, *texts: Texts) -> str:
         """Return everything that an encoder's vectors of these texts depend on, as one line."""
-        return batch_identity(encoder, *texts, store=self.options.store)
+        return batch_identity(encoder, *texts)
 
     def encode(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
         """Return the vectors that `embed` makes with a text encoder, and count the texts it truncated."""
@@ -313,7 +312,7 @@ class Run:
         return entry if count is None else structs.replace(entry, n_unanswered=count)
 
 
-def _parts(found: TextSides | PoolVectors | BatchVectors) -> list[AnyVectors]:
+def _parts(found: TextSides | PoolVectors) -> list[AnyVectors]:
     """Return the vectors of both sides, or of all texts."""
     if isinstance(found, PoolVectors):
         return [found.questions, found.candidates]

@@ -12,7 +12,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed.images import image_vectors
+from xlingual.embed.sides import image_vectors
 from xlingual.encoders import ImageModelLike
 from xlingual.encoders import image_encoder as made_image_encoder
 from xlingual.errors import InputError

@@ -11,7 +11,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.data.images import thumbnails
-from xlingual.embed import embed_batch, fit_texts_for
+from xlingual.embed.sides import embed_batch, fit_texts_for
 from xlingual.encoders import EncoderLike, text_encoders
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.files import atomic_file, make_folder

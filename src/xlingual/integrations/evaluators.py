@@ -19,7 +19,7 @@ from xlingual import encoders
 from xlingual.data.manifest import ManifestLike, manifest_of
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import resolve_pairs
-from xlingual.embed import embed_images
+from xlingual.embed.sides import embed_images
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.errors import InputError, did_you_mean
 from xlingual.evaluation.backretrieval.evaluate import SIM

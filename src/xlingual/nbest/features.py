@@ -13,8 +13,8 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.languages import tag_problem
 from xlingual.data.manifest import Manifest, read_reference
-from xlingual.embed import joined
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import joined
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.nbest.apply import read_texts

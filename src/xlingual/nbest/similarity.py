@@ -11,8 +11,8 @@ import numpy as np
 from xlingual import encoders
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed import embed_batch, image_vectors, joined, load_fit_texts, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import embed_batch, image_vectors, joined, load_fit_texts, refuse_fitted_rows
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.vectors import VectorsEncoder

@@ -38,16 +38,16 @@ class Collection:
     """The vectors of one encoder identity: a file for each batch that was added.
 
     Rows have numbers until a DamagedError, or until another process removes a file. Where the folder cannot
-    be written to, added rows are in memory.
+    be written to, or `in_memory`, added rows are in memory.
     """
 
-    def __init__(self, folder: Path, identity: str) -> None:
+    def __init__(self, folder: Path, identity: str, *, in_memory: bool = False) -> None:
         self.folder, self.identity = folder, identity
         self._shards: list[Shard] = []
         self._starts: list[int] = [0]  # the number of each shard's first row, and of the next one's
         self._index: dict[bytes, int] = {}
         self._damaged: set[str] = set()  # names of files that may still be there
-        self._is_writable, self._is_marked = True, False
+        self._is_writable, self._is_marked = not in_memory, False
 
     def find(self, keys: Sequence[bytes]) -> Ints:
         """Find the number of each key's row [n], -1 where there is none; keys have 16 bytes."""

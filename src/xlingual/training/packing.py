@@ -13,8 +13,8 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed import image_vectors
 from xlingual.embed.encoding import SENTENCE, Progress
+from xlingual.embed.sides import image_vectors
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, warn
 from xlingual.files import atomic_file

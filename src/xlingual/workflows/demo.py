@@ -7,8 +7,8 @@ from typing import Any
 
 from xlingual.data.manifest import Manifest
 from xlingual.demo_data.scenes import write_scenes
-from xlingual.embed import fit_texts_for
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import fit_texts_for
 from xlingual.encoders import text_encoders
 from xlingual.encoders.spec import written
 from xlingual.evaluation.backretrieval import backretrieval

@@ -14,7 +14,7 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.data.pools.parallel import ParallelQuestions
-from xlingual.embed import batch_identity, embed_sides, load_fit_texts
+from xlingual.embed.sides import batch_identity, embed_sides, load_fit_texts
 from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.encoders.checkpoints import check_reader, check_weights, checkpoint_digest, model_folder
 from xlingual.encoders.runtime import loading, refuse_random, require
@@ -152,7 +152,7 @@ class TowerBuilder:
             dropout=options.dropout or 0.0,
             scale=options.scale,
         )
-        identity = batch_identity(encoder, *sides, store=self.store)
+        identity = batch_identity(encoder, *sides)
         model = DualEncoder(config, options.seed)
         return UntrainedTower(model, VectorInputs(mapped), name, identity, below=encoder)
 

@@ -14,17 +14,16 @@ from xlingual import encoders
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed import (
+from xlingual.embed.encoder_pool import EncoderPool
+from xlingual.embed.encoding import SENTENCE, Progress, is_kept
+from xlingual.embed.sides import (
     embed_pool,
     embed_roles,
     embed_texts,
     fit_texts_for,
     image_vectors,
-    is_kept,
     load_fit_texts,
 )
-from xlingual.embed.encoder_pool import EncoderPool
-from xlingual.embed.encoding import SENTENCE, Progress
 from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.errors import InputError, warn
 from xlingual.files import atomic_file, make_folder

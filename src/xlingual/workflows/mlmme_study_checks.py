@@ -10,7 +10,7 @@ from xlingual import encoders
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest, read_reference
 from xlingual.data.sentence_pairs import read_sentence_pairs
-from xlingual.embed import image_vectors
+from xlingual.embed.sides import image_vectors
 from xlingual.encoders.decoding import broken, counted
 from xlingual.errors import InputError, MissingExtraError, listed
 from xlingual.nbest.apply import read_aligned

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.check import CheckFinding, ImageCheck, shortened
 from xlingual.data.manifest import Manifest
-from xlingual.embed import ImageIndex, embed_images
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import ImageIndex, embed_images
 from xlingual.encoders import image_encoder
 from xlingual.evaluation.near_duplicates import NearDuplicates, TextUnits, compared_units, near_duplicates
 

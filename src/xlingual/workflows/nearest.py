@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
-from xlingual.embed import embed_sides, fit_texts_for
+from xlingual.embed.sides import embed_sides, fit_texts_for
 from xlingual.encoders import EncoderLike, text_encoders
 from xlingual.encoders.spec import parse
 from xlingual.errors import InputError, did_you_mean, listed, parameter

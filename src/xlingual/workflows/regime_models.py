@@ -8,8 +8,8 @@ from pathlib import Path
 
 from xlingual import encoders
 from xlingual.data.pools.parallel import ParallelQuestions
-from xlingual.embed import load_fit_texts
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import load_fit_texts
 from xlingual.encoders import Spec
 from xlingual.errors import InputError, listed
 from xlingual.models.card import identity

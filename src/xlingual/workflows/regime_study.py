@@ -14,8 +14,8 @@ from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.parallel import ParallelQuestions, of_pool, read_parallel
 from xlingual.data.pools.pool import EqualIds, MultilingualPool
 from xlingual.demo_data.scenes import scene_rows
-from xlingual.embed import embed_pool
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import embed_pool
 from xlingual.errors import DataWarning, InputError, warn
 from xlingual.evaluation.multilingual_pool.by_question import question_values
 from xlingual.files import make_folder

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from xlingual import encoders
 from xlingual.arrays import Ints
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.embed import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.errors import InputError, warn
 from xlingual.evaluation.run_systems import RunsLike, RunSystem, SystemLike, joined
@@ -192,7 +192,7 @@ def _lists(
             ranker=ranker,
             seed=layout.seed,
         )
-        signatures[name] = batch_identity(encoder, texts, store=kept)
+        signatures[name] = batch_identity(encoder, texts)
     return lists, signatures
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed import RoleVectors, TextVectors
+from xlingual.embed.sides import RoleVectors, TextVectors
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.run_systems import RunSystem, Search, names_of
 from xlingual.ragged import members

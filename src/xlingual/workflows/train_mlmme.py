@@ -12,8 +12,8 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.embed import batch_identity
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import batch_identity
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.runtime import require
 from xlingual.errors import InputError, listed, warn
@@ -222,7 +222,7 @@ class _Job:
 
 
 def _identity(source: Source | None) -> str | None:
-    return None if source is None else batch_identity(source.encoder, store=source.store)
+    return None if source is None else batch_identity(source.encoder)
 
 
 def scored(found: Mapping[str, Placed], select: str) -> ValidationScores:

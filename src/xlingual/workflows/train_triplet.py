@@ -12,8 +12,8 @@ import numpy as np
 from xlingual import encoders
 from xlingual.arrays import Vectors
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.embed import batch_identity, fit_texts_for
 from xlingual.embed.encoding import Progress
+from xlingual.embed.sides import batch_identity, fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.runtime import require
 from xlingual.errors import InputError
@@ -113,7 +113,7 @@ def _trained(
         **settings,
         "data": train.digest,
         "validation": held_out.digest,
-        "texts": batch_identity(source.encoder, store=source.store),
+        "texts": batch_identity(source.encoder),
     }
     fitted = run.train(
         TripletRecipe(build_model(options, pairs.dim, recipe), pairs, options, run.folder),

@@ -99,7 +99,7 @@ def read_all(folder):
     for name in ("run.trec", "run.json", "run.jsonl", "p_predictions.json"):
         yield lambda name=name: SearchRun.read(folder / name).in_trec_order().digest
     for name in ("qrels.json", "qrels.txt"):
-        yield lambda name=name: Qrels.read(folder / name)
+        yield lambda name=name: Qrels.of(folder / name)
 
 
 @pytest.mark.parametrize("part", range(3))

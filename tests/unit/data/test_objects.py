@@ -10,7 +10,7 @@ from PIL import Image
 
 from xlingual import Manifest, backretrieval, crosslingual_retrieval
 from xlingual.data.pools.mix import mix_pool
-from xlingual.embed.images import embed_images
+from xlingual.embed.sides import embed_images
 from xlingual.encoders import image_encoder
 from xlingual.errors import InputError
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual import InputError, Manifest, crosslingual_retrieval
-from xlingual.embed.texts import embed_sides
+from xlingual.embed.sides import embed_sides
 from xlingual.encoders import text_encoders
 from xlingual.forms import COSINE, DOT
 from xlingual.records import Texts

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest
-from xlingual.embed import refuse_fitted_rows
+from xlingual.embed.sides import refuse_fitted_rows
 from xlingual.encoders import text_encoders
 from xlingual.errors import InputError
 from xlingual.transforms.affine import unit_rows

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual import Manifest
-from xlingual.embed import embed_texts
+from xlingual.embed.sides import embed_texts
 from xlingual.encoders import Stacked, text_encoders
 from xlingual.encoders.concat import ConcatTexts
 from xlingual.store import Store

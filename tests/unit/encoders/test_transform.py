@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest
-from xlingual.embed import embed_texts, refuse_fitted_rows
+from xlingual.embed.sides import embed_texts, refuse_fitted_rows
 from xlingual.encoders import Encoder, text_encoders
 from xlingual.errors import InputError
 from xlingual.store import Store

@@ -16,7 +16,7 @@ from xlingual import (
     multilingual_pool,
     write_report,
 )
-from xlingual.embed import embed_texts
+from xlingual.embed.sides import embed_texts
 from xlingual.encoders.base import adopt
 from xlingual.errors import InputError
 from xlingual.forms import SparseVectors, TokenVectors
@@ -150,7 +150,7 @@ def test_runs_do_not_depend_on_how_large_scores_are(monkeypatch, tmp_path):
     """Keys that would not fit into an integer beside a column are ranked first: the run is the same."""
     from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 
-    from xlingual.embed import PoolVectors
+    from xlingual.embed.sides import PoolVectors
     from xlingual.evaluation import ordered
     from xlingual.evaluation.run import Options
     from xlingual.evaluation.trec import write_ranking

@@ -9,7 +9,7 @@ from PIL import Image
 
 from xlingual.data.check import check_images
 from xlingual.data.manifest import Manifest
-from xlingual.embed import embed_images
+from xlingual.embed.sides import embed_images
 from xlingual.encoders.pixels import PixelsEncoder
 from xlingual.errors import DataWarning
 from xlingual.evaluation import near_duplicates as room

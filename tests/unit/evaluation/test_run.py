@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from xlingual.embed import BatchVectors
+from xlingual.embed.sides import TextVectors
 from xlingual.encoders import adopt
 from xlingual.evaluation.run import Options, Run
 from xlingual.records import Texts
@@ -18,7 +18,7 @@ class Lengths:
 
 
 def cut(truncated):
-    return BatchVectors(np.ones((2, 3), np.float32), truncated)
+    return TextVectors(np.ones((2, 3), np.float32), np.arange(2), truncated)
 
 
 def run_of(**options):

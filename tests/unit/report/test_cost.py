@@ -1,32 +1,11 @@
 """Quality beside cost: what is kept, the table, and the frontier."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
 
-from xlingual.embed.spent import Spent
 from xlingual.report.figures.cost import Placed, frontier
-
-
-def test_the_first_piece_counts_where_it_is_alone():
-    spent = Spent()
-    assert spent.per_second is None
-    spent.add(32, 8.0)
-    assert spent.per_second == 4
-    spent.add(100, 1.0)
-    spent.add(300, 1.0)
-    assert spent.per_second == 200
-
-
-def test_reading_the_candidates_is_part_of_encoding():
-    spent = Spent()
-    with spent.preparing():
-        time.sleep(0.02)
-    spent.add(30, 1.0)
-    spent.add(10, 0.01)
-    assert 40 / 1.2 < spent.per_second <= 40 / 1.03
 
 
 @pytest.mark.parametrize("lower", [False, True])

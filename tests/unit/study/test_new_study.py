@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from xlingual import Manifest, backretrieval
-from xlingual.embed import TextVectors
+from xlingual.embed.sides import TextVectors
 from xlingual.errors import DataWarning, InputError
 from xlingual.study.folder import read_key, read_study
 from xlingual.workflows.study import Layout, new_study

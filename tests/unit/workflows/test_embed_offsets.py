@@ -5,7 +5,7 @@ import pytest
 
 from xlingual import Manifest
 from xlingual.data.pools.mix import mix_pool
-from xlingual.embed import embed_pool
+from xlingual.embed.sides import embed_pool
 from xlingual.encoders import Encoder
 from xlingual.encoders.transform import FittedTransform
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass

@@ -10,7 +10,7 @@ from tests.planted import TAGS, rows_of, vectors_of, write
 
 from xlingual import Manifest, crosslingual_retrieval
 from xlingual.cli.main import run
-from xlingual.embed import embed_images
+from xlingual.embed.sides import embed_images
 from xlingual.encoders import text_encoders
 from xlingual.errors import InputError
 from xlingual.models.card import card

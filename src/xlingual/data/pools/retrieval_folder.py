@@ -57,7 +57,7 @@ class Judgements:
 
     def take(self, path: Path, split: str, counts: Counter[str]) -> None:
         """Add a file's judgements; a query's are those of the first split with a relevant document."""
-        qrels, own = Qrels.read(path), dict[str, dict[str, int]]()
+        qrels, own = Qrels.of(path), dict[str, dict[str, int]]()
         for q, c, grade in zip(
             *(side.tolist() for side in (qrels.query, qrels.candidate, qrels.grade)), strict=True
         ):

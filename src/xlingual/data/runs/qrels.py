@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Ints
 from xlingual.data.rows import is_missing, read_rows
 from xlingual.data.runs.files import columns_of_mapping, read_judgements
 from xlingual.data.runs.search_run import encoded
@@ -20,8 +20,6 @@ from xlingual.results.provenance import note_file
 Column: TypeAlias = dict[str, str]  # by query
 QrelsLike: TypeAlias = "Qrels | str | Path | Mapping[str, Mapping[str, int]]"
 QUERIES, CLUSTER = ("query", "query_id", "query-id", "qid", "id"), "cluster"
-# of the queries that `data sample` writes: they divide nothing, or as the names do
-_WORDS = ("text", "lang")
 LARGEST = 2**53  # a grade: beyond it, not every whole number is a float
 
 
@@ -37,50 +35,47 @@ class Qrels:
     grade: Ints  # [p]
 
     @classmethod
-    def of(cls, given: Any) -> Qrels:  # noqa: ANN401  (`QrelsLike`, or an object of ranx)
-        """Return judgements of a file, of {query: {candidate: grade}}, or of ranx' Qrels."""
-        if isinstance(given, cls):
-            return given
-        if isinstance(given, str | os.PathLike):
-            return cls.read(Path(given))
-        if not isinstance(given, Mapping) and callable(getattr(given, "to_dict", None)):
-            given = given.to_dict()
-        if not isinstance(given, Mapping) or not all(isinstance(own, Mapping) for own in given.values()):
-            raise InputError(
-                f"judgements are a file, or {{query: {{candidate: grade}}}}; found a {type(given).__name__}"
-            )
-        return cls._of_columns("qrels", *columns_of_mapping("qrels", given))
-
-    @classmethod
-    def read(cls, path: str | Path) -> Qrels:
-        """Read judgements of TREC, BEIR or ranx, JSON lines or a table; see reference/runs."""
-        return cls._of_columns(str(path), *read_judgements(Path(path)))
-
-    @classmethod
-    def _of_columns(cls, source: str, query: Any, candidate: Any, grade: Floats) -> Qrels:  # noqa: ANN401
-        if not len(grade):
+    def of(cls, judgements: Any) -> Qrels:  # noqa: ANN401  (`QrelsLike`, or an object of ranx)
+        """Return the judgements of a file, of {query: {candidate: grade}}, or of ranx' Qrels."""
+        if isinstance(judgements, cls):
+            return judgements
+        if isinstance(judgements, str | os.PathLike):
+            source, columns = str(judgements), read_judgements(Path(judgements))
+        else:
+            if not isinstance(judgements, Mapping) and callable(getattr(judgements, "to_dict", None)):
+                judgements = judgements.to_dict()
+            if not isinstance(judgements, Mapping) or not all(
+                isinstance(grades, Mapping) for grades in judgements.values()
+            ):
+                raise InputError(
+                    "judgements are a file, or {query: {candidate: grade}}; found a "
+                    f"{type(judgements).__name__}"
+                )
+            source, columns = "qrels", columns_of_mapping("qrels", judgements)
+        query_names, candidate_names, grades = columns
+        if not len(grades):
             raise InputError(f"{source}: holds no judgements")
-        missing = (column.is_null().to_numpy(zero_copy_only=False) for column in (query, candidate))
-        odd = np.logical_or(*missing) | ~(np.isfinite(grade) & (grade % 1 == 0))
-        odd |= np.abs(grade) > LARGEST
+        missing = (names.is_null().to_numpy(zero_copy_only=False) for names in columns[:2])
+        odd = np.logical_or(*missing) | ~(np.isfinite(grades) & (grades % 1 == 0))
+        odd |= np.abs(grades) > LARGEST
         if odd.any():
             row = int(np.argmax(odd))
-            judgement = query[row].as_py(), candidate[row].as_py(), float(grade[row])
+            judgement = query_names[row].as_py(), candidate_names[row].as_py(), float(grades[row])
             raise InputError(
                 f"{source}: judgement {row + 1} is {judgement!r:.120}: expected a query, a candidate and "
                 "a whole number of at most 2^53 as grade"
             )
-        (query, queries), (candidate, candidates) = encoded(query), encoded(candidate)
-        pair, whole = query * len(candidates) + candidate, grade.astype(np.int64)
-        _, kept, place = np.unique(pair, return_index=True, return_inverse=True)
-        if (other := np.flatnonzero(whole != whole[kept][place])).size:
+        (query, queries), (candidate, candidates) = encoded(query_names), encoded(candidate_names)
+        pair, whole = query * len(candidates) + candidate, grades.astype(np.int64)
+        _, first, place = np.unique(pair, return_index=True, return_inverse=True)
+        if (other := np.flatnonzero(whole != whole[first][place])).size:
             row = int(other[0])
             raise InputError(
                 f"{source}: {queries[query[row]]!r} and {candidates[candidate[row]]!r} are judged "
-                f"{whole[kept][place][row]} and {whole[row]}: keep one"
+                f"{whole[first][place][row]} and {whole[row]}: keep one"
             )
-        kept.sort()
-        return cls(source, queries, candidates, query[kept], candidate[kept], whole[kept])
+        first.sort()
+        return cls(source, queries, candidates, query[first], candidate[first], whole[first])
 
     def __len__(self) -> int:
         return len(self.query)
@@ -92,26 +87,24 @@ class Qrels:
 def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
     """Return the cluster of each query, and the further columns of a table of queries.
 
-    Raises InputError where there is no column `query` (query_id, qid, id), one stands there twice, or none.
+    `text` and `lang`, which `data sample` writes, divide no queries. Raises InputError where there is no
+    column `query` (query_id, qid, id), one stands there twice, or none.
     """
     note_file("query table", path)
-    clusters: Column = {}
-    labels: dict[str, Column] = {}
-    seen: set[str] = set()
+    columns: dict[str, Column] = {CLUSTER: {}}
+    queries: set[str] = set()
     for where, row in read_rows(path):
-        own = next((name for name in QUERIES if name in row), QUERIES[0])
-        query = row.get(own)
-        if is_missing(query):
+        column = next((name for name in QUERIES if name in row), QUERIES[0])
+        query = str(row.get(column))
+        if is_missing(row.get(column)) or query in queries:
             raise InputError(
-                f"{where}: no {own!r} (columns: {listed(map(str, row))}): give each row the name of a query"
+                f"{where}: {f'{query!r} stands twice' if query in queries else f'no {column!r}'} (columns: "
+                f"{listed(map(str, row))}): give each row the name of a query, and each query one row"
             )
-        if str(query) in seen:
-            raise InputError(f"{where}: {str(query)!r} stands twice: give each query one row")
-        seen.add(str(query))
+        queries.add(query)
         for name, value in row.items():
-            if name != own and name not in _WORDS and not is_missing(value):
-                column = clusters if name == CLUSTER else labels.setdefault(str(name), {})
-                column[str(query)] = str(value)
-    if not seen:
+            if name not in (column, "text", "lang") and not is_missing(value):
+                columns.setdefault(str(name), {})[query] = str(value)
+    if not queries:
         raise InputError(f"{path}: holds no rows: give each query one, with its name in a column 'query'")
-    return clusters, labels
+    return columns.pop(CLUSTER), columns

@@ -67,8 +67,6 @@ class SearchRun:
         """Return the run of lines in any order; what they repeat or contradict is warned of."""
         if order not in (None, *get_args(Order)):
             raise InputError(f"{source}: order {order!r}: expected score or rank")
-        if not len(lines):
-            raise InputError(f"{source}: holds no results")
         _check(source, lines)
         by_rank = order == "rank" or lines.score is None
         chosen = lines.rank if by_rank else lines.score
@@ -80,21 +78,21 @@ class SearchRun:
         query, candidate, value = query[places], candidate[places], value[places]
         if not by_rank and lines.rank is not None:
             _warn_of_ranks(source, query, value, lines.rank[places], queries)
-        kept = _first_of_each(query * len(candidates) + candidate)
-        returned = np.bincount(query, minlength=len(queries))
-        repeats = len(kept) < len(query)
-        if repeats:
-            repeated = np.setdiff1d(np.arange(len(query)), kept)[0]
+        first = np.sort(np.unique(query * len(candidates) + candidate, return_index=True)[1])
+        returned = None
+        if len(first) < len(query):
+            returned = np.bincount(query, minlength=len(queries))
+            again = np.setdiff1d(np.arange(len(query)), first)
             warn(
-                f"{source}: {len(query) - len(kept):,} lines repeat a candidate of their query (first: "
-                f"{candidates[candidate[repeated]]!r} of query {queries[query[repeated]]!r}): the best place "
+                f"{source}: {len(again):,} lines repeat a candidate of their query (first: "
+                f"{candidates[candidate[again[0]]]!r} of query {queries[query[again[0]]]!r}): the best place "
                 "of each counts"
             )
-            query, candidate, value = query[kept], candidate[kept], value[kept]
-        levels = _levels(query, value)
+            query, candidate, value = query[first], candidate[first], value[first]
+        start, size = groups(query, value)  # lines of equal value share a level
+        level = np.repeat(np.arange(len(start)) - np.repeat(*groups(query[start])), size)
         score = None if by_rank else value
-        counts = returned if repeats else None
-        return cls(source, queries, candidates, query, candidate, levels, score, lines.latency, counts)
+        return cls(source, queries, candidates, query, candidate, level, score, lines.latency, returned)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -126,8 +124,7 @@ class SearchRun:
         return ended
 
     @property
-    def _counts(self) -> Ints:
-        """How many results each query has, repeated ones included [n]."""
+    def _counts(self) -> Ints:  # of results, repeated ones included [n]
         return self.lengths if self.returned is None else self.returned
 
     def in_trec_order(self) -> SearchRun:
@@ -179,32 +176,20 @@ def _check(source: str, lines: RunLines) -> None:
 
     Infinite scores are numbers: −∞ is what some systems give what they exclude.
     """
-    for what, column in (("query", lines.query), ("candidate", lines.candidate)):
-        if column.null_count:
-            row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-            raise InputError(f"{source}: line {row + 1} has no {what}: give each result its query and its id")
-    for what, values in (("score", lines.score), ("rank", lines.rank)):
-        odd = [] if values is None else np.flatnonzero(np.isnan(values)).tolist()
-        if odd:
-            more = f" (and of {len(odd) - 1:,} more)" if len(odd) > 1 else ""
-            query, candidate = lines.query[odd[0]], lines.candidate[odd[0]]
-            raise InputError(
-                f"{source}: the {what} of candidate {candidate.as_py()!r:.80} of query {query.as_py()!r:.80} "
-                f"is no number{more}: leave the result out, or give −inf to what stands last"
-            )
-
-
-def _first_of_each(pairs: Ints) -> Ints:
-    """Return the first place of each distinct value, ascending."""
-    return np.sort(np.unique(pairs, return_index=True)[1])
-
-
-def _levels(query: Ints, value: Floats) -> Ints:
-    """Return the place of each line within its query, from 0; lines of equal value share one."""
-    first, size = groups(query, value)
-    before = groups(query[first])  # of the levels of each query
-    level = np.arange(len(first)) - np.repeat(*before)
-    return np.repeat(level, size)
+    if not len(lines.query):
+        raise InputError(f"{source}: holds no results")
+    nameless = lines.query.is_null(), lines.candidate.is_null()
+    odd = np.logical_or(*(column.to_numpy(zero_copy_only=False) for column in nameless))
+    for values in (lines.score, lines.rank):
+        odd = odd if values is None else odd | np.isnan(values)
+    if odd.any():
+        row = int(np.argmax(odd))
+        names = lines.query[row].as_py(), lines.candidate[row].as_py()
+        raise InputError(
+            f"{source}: result {row + 1} (query {names[0]!r:.80}, candidate {names[1]!r:.80}) lacks a name, "
+            f"or a number as score or rank, and so do {int(odd.sum()) - 1:,} more: leave them out, or "
+            "give −inf to what stands last"
+        )
 
 
 def _warn_of_ranks(source: str, query: Ints, score: Floats, rank: Floats, queries: Sequence[str]) -> None:

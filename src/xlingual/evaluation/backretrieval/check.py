@@ -16,7 +16,7 @@ from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.data.samples import Sample, Sampler, resolve_pairs
-from xlingual.embed import ImageIndex, embed_images, embed_texts
+from xlingual.embed.sides import ImageIndex, embed_images, embed_texts
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.backretrieval.baselines import reference

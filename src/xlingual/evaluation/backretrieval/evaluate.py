@@ -16,7 +16,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, distinct_values
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
-from xlingual.embed import ImageIndex
+from xlingual.embed.sides import ImageIndex
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import InputError, listed, warn
 from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference

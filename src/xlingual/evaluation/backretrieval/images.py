@@ -12,7 +12,7 @@ from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.check import MANY, shared_images, shared_sentence
 from xlingual.data.images import items_of_images, near_equal, sketched
-from xlingual.embed import ImageIndex
+from xlingual.embed.sides import ImageIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.errors import InputError, parameter, warn

@@ -13,7 +13,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.samples import Sample
-from xlingual.embed import ImageIndex
+from xlingual.embed.sides import ImageIndex
 from xlingual.errors import warn
 from xlingual.evaluation.backretrieval.nearest import Nearest
 from xlingual.ranking import Ranker, Top, one_library_thread, rank

@@ -15,7 +15,7 @@ from msgspec import structs
 from xlingual.arrays import Floats, Ints
 from xlingual.data.images import cut, thumbnails
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
+from xlingual.embed.sides import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.evaluation.estimates import Score, score

@@ -12,7 +12,7 @@ from xlingual import encoders
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import Links, components
-from xlingual.embed import fit_texts_for
+from xlingual.embed.sides import fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.run import EncoderSpecs

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.embed import ImageIndex
+from xlingual.embed.sides import ImageIndex
 from xlingual.errors import InputError, did_you_mean
 from xlingual.ranking import Pool
 from xlingual.streams import stream

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from xlingual.embed import ImageIndex, TextVectors
+from xlingual.embed.sides import ImageIndex, TextVectors
 from xlingual.evaluation import crosslingual_retrieval
 from xlingual.evaluation.backretrieval.evaluate import SIM, Backretrieval
 from xlingual.evaluation.backretrieval.nearest import Nearest

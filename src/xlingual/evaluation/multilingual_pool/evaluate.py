@@ -12,7 +12,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import MOST_SEED
-from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
+from xlingual.embed.sides import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, parameter

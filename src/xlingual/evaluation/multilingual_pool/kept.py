@@ -9,7 +9,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.arrow import from_numpy
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed import PoolVectors
+from xlingual.embed.sides import PoolVectors
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.lists import named
 from xlingual.evaluation.multilingual_pool.one_pass import PassCounts

@@ -62,12 +62,7 @@ class PoolNumbers:
                 baseline=Baseline(chance),
                 views=record_of(self.pool.languages, views),
             )
-            columns = {
-                "query": questions,
-                "above": best.above[rows],
-                "tied": best.tied[rows],
-                "value": values,
-            }
+            ranks = {"above": best.above[rows], "tied": best.tied[rows]}
             labels = (self.numbers.task, encoder, self.subject.source, self.subject.target, measure.name)
             self.numbers.per_query.add(
                 labels, self.subject.seed, {"query": questions, "value": values, **ranks}

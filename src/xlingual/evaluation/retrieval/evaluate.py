@@ -13,7 +13,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.runs.qrels import Qrels, QrelsLike
 from xlingual.data.runs.search_run import places_of_names
-from xlingual.embed import PoolVectors, embed_pool
+from xlingual.embed.sides import PoolVectors, embed_pool
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.estimates import Score, score

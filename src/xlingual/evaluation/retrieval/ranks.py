@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.embed import PoolVectors
+from xlingual.embed.sides import PoolVectors
 from xlingual.evaluation.hubs import HUBS_OF, places_of
 from xlingual.evaluation.lists import MOST_UNKNOWN, Lists, cut_of
 from xlingual.evaluation.retrieval.judgements import Judgements

@@ -18,7 +18,7 @@ from xlingual.data.languages import tag_problem
 from xlingual.data.near_texts import Links, components
 from xlingual.data.samples import MOST_SEED
 from xlingual.data.sentence_pairs import SentencePairs, read_sentence_pairs
-from xlingual.embed import embed_batch, load_fit_texts
+from xlingual.embed.sides import embed_batch, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, did_you_mean, listed, parameter

@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest
-from xlingual.embed import embed_batch
+from xlingual.embed.sides import embed_batch
 from xlingual.errors import InputError, listed, warn
 from xlingual.models.views import two_views
 from xlingual.records import Texts

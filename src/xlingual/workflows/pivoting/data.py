@@ -13,7 +13,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import components, joined_units, without_chains
 from xlingual.data.pools.build import joined
 from xlingual.data.samples import dependent
-from xlingual.embed import ImageIndex, embed_images, embed_roles
+from xlingual.embed.sides import ImageIndex, embed_images, embed_roles
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.near_duplicates import declared_units, image_links

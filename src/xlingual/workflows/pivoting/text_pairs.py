@@ -15,7 +15,7 @@ from xlingual.align.fit import NONE, Options, fit
 from xlingual.align.nodes import Nodes
 from xlingual.align.pairs import NO_PAIRS, Pairs, alike, near_pairs, same_pairs
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.embed import fit_texts_for
+from xlingual.embed.sides import fit_texts_for
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress, Storing

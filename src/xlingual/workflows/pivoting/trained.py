@@ -16,7 +16,7 @@ from xlingual.align.fit import Options
 from xlingual.align.pairs import alike
 from xlingual.arrays import Ints
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.embed import batch_identity, embed_images, fit_texts_for, refuse_fitted_rows
+from xlingual.embed.sides import batch_identity, embed_images, fit_texts_for, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
@@ -159,7 +159,7 @@ def train_pivot(
         with clock.stage("encode"):
             refuse_fitted_rows({name: encoder}, data.texts(parts.held_out), **storing)
             embedded = Embedded.of(data, (name, encoder), (image_name, images), parts, storing, index)
-            identity, seen_by = (batch_identity(one, store=storing["store"]) for one in (encoder, images))
+            identity, seen_by = (batch_identity(one) for one in (encoder, images))
         nodes = embedded.nodes(parts.fit)
         options = Options(
             to=language_to(to, nodes),

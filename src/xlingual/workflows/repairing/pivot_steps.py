@@ -13,7 +13,7 @@ from xlingual.align.pairs import Alike, alike
 from xlingual.align.search import Step
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed import batch_identity
+from xlingual.embed.sides import batch_identity
 from xlingual.encoders import Encoder, ImageModelLike, image_model
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Storing
@@ -68,7 +68,7 @@ class PivotOf:
                     f"{parameter('pivot')} and {parameter('image_encoder')} are the same image encoder: its "
                     "Backretrieval would be too high for maps that are fitted on its images; name another one"
                 )
-        return cls(data, name, encoder, batch_identity(encoder, store=storing["store"]))
+        return cls(data, name, encoder, batch_identity(encoder))
 
     def steps(
         self,

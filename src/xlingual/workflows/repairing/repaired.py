@@ -16,7 +16,7 @@ from xlingual.arrays import Vectors
 from xlingual.comparison.compare import compare
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed import (
+from xlingual.embed.sides import (
     batch_identity,
     embed_pool,
     embed_roles,
@@ -236,7 +236,7 @@ def repair_encoder(
             texts = [texts_of(data, places, part, candidate_text) for part in parts]
             refuse_fitted_rows({name: encoder}, *texts[1], *texts[2], **storing)
             whole = _whole(data, places, name, encoder, candidate_text, storing)
-            identity = batch_identity(encoder, store=storing["store"])
+            identity = batch_identity(encoder)
         fit, choose, test = (whole.part(part) for part in parts)
         more_steps: list[tuple[Step, ...]] = []
         if pivoting is not None:

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from xlingual import Manifest  # noqa: E402
-from xlingual.embed import (  # noqa: E402
+from xlingual.embed.sides import (  # noqa: E402
     batch_identity,
     embed_images,
     embed_texts,

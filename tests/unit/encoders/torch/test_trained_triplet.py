@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from xlingual import Manifest  # noqa: E402
-from xlingual.embed import embed_texts  # noqa: E402
+from xlingual.embed.sides import embed_texts  # noqa: E402
 from xlingual.encoders import Stacked, adopt, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import write_model  # noqa: E402

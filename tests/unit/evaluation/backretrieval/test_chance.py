@@ -177,7 +177,7 @@ def test_more_equal_targets_than_are_listed_are_sampled_fairly(monkeypatch):
         if a.measure.startswith("R"):
             assert b.value == pytest.approx(a.chance, **EXACT)
     vectors = shared.Table("constant", dict(zip(of.keys, of.texts["constant"], strict=True)))
-    from xlingual.embed import embed_texts
+    from xlingual.embed.sides import embed_texts
     from xlingual.encoders import adopt
 
     embedded = embed_texts(of.manifest, "constant", adopt(vectors), np.arange(len(of.manifest)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from xlingual import InputError, Manifest, check_backretrieval
 from xlingual.data.samples import Sample
-from xlingual.embed import ImageIndex
+from xlingual.embed.sides import ImageIndex
 from xlingual.evaluation.backretrieval.check import _needed, _needed_apart
 from xlingual.evaluation.backretrieval.look_alikes import (
     NEAR_IDENTICAL,

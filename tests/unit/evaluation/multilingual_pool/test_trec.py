@@ -13,7 +13,7 @@ from ir_measures import AP, RR, Success
 from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 
 from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
-from xlingual.embed import PoolVectors
+from xlingual.embed.sides import PoolVectors
 from xlingual.evaluation import ordered, rankings
 from xlingual.evaluation.multilingual_pool import trec
 from xlingual.evaluation.run import Options

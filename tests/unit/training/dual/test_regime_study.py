@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from xlingual.data.pools.parallel import read_parallel  # noqa: E402
 from xlingual.data.pools.pool import MultilingualPool  # noqa: E402
-from xlingual.embed import embed_pool  # noqa: E402
+from xlingual.embed.sides import embed_pool  # noqa: E402
 from xlingual.encoders import text_encoders  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
 from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool  # noqa: E402

@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 from xlingual.data.pools.parallel import read_parallel
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed import embed_pool
+from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
@@ -139,7 +139,7 @@ def test_a_frozen_base(folder, tmp_path):
     batch = texts(role="candidate")
 
     def encoder(below):
-        from xlingual.embed import load_fit_texts
+        from xlingual.embed.sides import load_fit_texts
 
         return next(
             iter(text_encoders(f"model:{out}{below}", languages=["en"], fit_texts=load_fit_texts).values())
