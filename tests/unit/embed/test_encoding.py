@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from xlingual import Manifest, crosslingual_retrieval
+from xlingual.embed import encoding as module
 from xlingual.embed.encoding import Spent, VectorSource, encode, is_kept
 from xlingual.embed.sides import embed_images, embed_roles, embed_texts, image_vectors
-from xlingual.embed import encoding as module
 from xlingual.encoders import Stacked, adopt, image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.records import Encoded, Texts, content_keys

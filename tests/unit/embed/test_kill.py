@@ -9,8 +9,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from xlingual.embed.encoding import VectorSource, encode
 from xlingual.embed import encoding as module
+from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import adopt
 from xlingual.records import Texts
 from xlingual.store import Store, holdings

@@ -148,12 +148,7 @@ def test_a_pool_equals_a_plain_evaluation(form, policy, tmp_path):
 
 def test_runs_do_not_depend_on_how_large_scores_are(monkeypatch, tmp_path):
     """Keys that would not fit into an integer beside a column are ranked first: the run is the same."""
-    from xlingual.evaluation.multilingual_pool.rankings import ranking_of
-
-    from xlingual.embed.sides import PoolVectors
     from xlingual.evaluation import ordered
-    from xlingual.evaluation.run import Options
-    from xlingual.evaluation.trec import write_ranking
 
     rng = np.random.default_rng(2)
     pool, *dense = given.drawn(rng, 9, 30, dim=4)
@@ -161,7 +156,7 @@ def test_runs_do_not_depend_on_how_large_scores_are(monkeypatch, tmp_path):
     runs = []
     for largest in (ordered._LARGEST, 10):
         monkeypatch.setattr(ordered, "_LARGEST", largest)
-        write_ranking(tmp_path, ranking_of("a", pool, PoolVectors(*vectors), "agnostic", Options()), 1000)
+        multilingual_pool(pool, {"a": given.Given(*vectors)}, trec=tmp_path, views="none", store=None)
         runs.append((tmp_path / "a.run").read_text())
     assert runs[0] == runs[1] and runs[0].count("\n") == 9 * 30
 

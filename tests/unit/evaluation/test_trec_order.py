@@ -10,23 +10,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Success
-from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 
 from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
-from xlingual.embed.sides import PoolVectors
-from xlingual.evaluation import ordered, rankings
-from xlingual.evaluation.multilingual_pool import trec
-from xlingual.evaluation.run import Options
-from xlingual.evaluation.trec import run_file, write_ranking
-from xlingual.ranking import Offsets
+from xlingual.evaluation import ordered, trec
+from xlingual.evaluation.trec import Member, Ranking, run_file, write_ranking
+from xlingual.ranking import Offsets, rows_of
 
 LANGUAGES = ("en", "de", "zh-Hant")
 
 
-def write_folder(folder, pool, questions, candidates, name="x", depth=1000, policy="agnostic", offsets=None):
+def members(pool, side):
+    return [Member(pool.languages[code], name) for code, name in zip(side.language, side.ids, strict=True)]
+
+
+def write_folder(folder, pool, questions, candidates, name="x", depth=1000, offsets=None):
     """Write run and qrels as an evaluation does."""
-    vectors = PoolVectors(questions, candidates)
-    write_ranking(folder, ranking_of(name, pool, vectors, policy, Options(), offsets), depth)
+    ranking = Ranking(
+        members(pool, pool.questions),
+        members(pool, pool.candidates),
+        pool.relevant,
+        (rows_of(questions), rows_of(candidates)),
+        offsets,
+        (*pool.relevant, pool.grades),
+    )
+    write_ranking(folder, ranking, name, depth)
     return folder / run_file(name)
 
 
@@ -123,7 +130,7 @@ def test_ir_measures_agrees_with_a_plain_sort(tmp_path_factory, seed, n, more, c
     expected = plain_measures(plain_ranks(questions, candidates), relevant, depth)
     measures = [AP, RR, Success @ 3, *([] if cut is None else [AP @ cut])]
     found = judged(folder, "one.run", measures)
-    for i, name in enumerate(trec.question_names(pool)):
+    for i, name in enumerate([one.name for one in members(pool, pool.questions)]):
         ap, rr, hit = expected[i]
         assert found[name, "AP"] == pytest.approx(ap, abs=1e-9)
         assert found[name, "RR"] == pytest.approx(rr, abs=1e-9)
@@ -180,7 +187,7 @@ def test_files_are_those_of_a_plain_sort_whatever_ties(
         patch.setattr(ordered, "_CAP", cap)
         patch.setattr(ordered, "_BYTES", budget)
         write_run(folder / "made", pool, questions, candidates, tag="x", depth=depth, **of)
-        patch.setattr(rankings, "ranked", plainly_ranked)
+        patch.setattr(trec, "ranked", plainly_ranked)
         write_run(folder / "plain", pool, questions, candidates, tag="x", depth=depth, **of)
     assert (folder / "made").read_bytes() == (folder / "plain").read_bytes()
 
@@ -196,7 +203,7 @@ def test_a_cut_run_of_many_candidates_is_that_of_a_plain_sort(tmp_path, monkeypa
     candidates[100:1300] = candidates[100]
     monkeypatch.setattr(ordered, "_CAP", cap)
     write_run(tmp_path / "made", pool, questions, candidates, tag="x", depth=50)
-    monkeypatch.setattr(rankings, "ranked", plainly_ranked)
+    monkeypatch.setattr(trec, "ranked", plainly_ranked)
     write_run(tmp_path / "plain", pool, questions, candidates, tag="x", depth=50)
     assert (tmp_path / "made").read_bytes() == (tmp_path / "plain").read_bytes()
 
