@@ -301,8 +301,8 @@ class Sampler:
 
     def _rows_of(self, language: str) -> Ints:
         """Return the usable text rows of a language."""
-        rows = self.manifest.rows_of(language)
-        return rows[self._usable[rows]]
+        usable: Ints = np.flatnonzero(self._usable[rows := self.manifest.rows_of(language)])
+        return rows[usable]
 
 
 def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest, Manifest]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints
-from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names, zeros_hint
+from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.search_run import Order
 from xlingual.encoders import Encoder, EncoderLike, Spec
@@ -238,16 +238,15 @@ class RunSystem:
             )
         if unknown := int((rows == UNKNOWN).sum()):
             first = names[int(np.argmax(rows == UNKNOWN))]
-            hint = zeros_hint((names[row] for row in np.flatnonzero(rows == UNKNOWN).tolist()), known.ids)
             if unknown == len(names):
                 raise InputError(
                     f"{run.source}: none of its {unknown:,} {what} is known (first: {first!r}): name them by "
-                    f"the ids of the data, or as language:id{hint}"
+                    f"the ids of the data, or as language:id"
                 )
             of = f"{unknown:,} of {len(names):,} {what}"
             self._say(
                 run.source,
-                f"{of} are not in the data that are evaluated and are left out (first: {first!r}){hint}",
+                f"{of} are not in the data that are evaluated and are left out (first: {first!r})",
             )
         found = rows[rows >= 0]
         if len(np.unique(found)) < len(found):

@@ -11,7 +11,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.languages import tag_of
-from xlingual.data.names import UNKNOWN, Names, zeros_hint
+from xlingual.data.names import UNKNOWN, Names
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.qrels import Qrels, QrelsLike
 from xlingual.data.runs.search_run import by_name, names_bytes, sorted_names
@@ -231,7 +231,6 @@ def _refuse_unjudged(run: SearchRun, qrels: Qrels) -> None:
         raise InputError(
             f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
             f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them alike"
-            + zeros_hint(run.candidates, qrels.candidates)
         )
 
 
