@@ -15,7 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError, MissingExtraError
+from xlingual.encoders.runtime import require
+from xlingual.errors import InputError
 from xlingual.models.files import file_digest
 
 # endings of the files that loaders read, and that are fetched from a hub: never a pickle, never code
@@ -27,6 +28,9 @@ _VOCABULARIES = (
 )
 _PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 _CHARACTERS = re.compile("canine|byt5|perceiver", re.IGNORECASE)  # networks without a vocabulary
+_MOSES = re.compile(
+    "(xlm|flaubert|fsmt)(tokenizer)?", re.IGNORECASE
+)  # networks whose tokenizer needs sacremoses
 _NETWORKS = re.compile("Transformer|CLIPModel|Router|Asym")  # modules that have one, or may
 # how `model_type` begins where a network of transformers was trained on images and texts together
 _WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
@@ -68,10 +72,9 @@ def model_folder(who: str, name: str, revision: str | None = None, extra: str | 
     is_path = name.startswith((".", "~", os.sep)) or name.count("/") > 1 or "\\" in name
     if extra is None or not name.strip() or path.exists() or is_path:
         raise InputError(f"{who}: expected the folder of a model: no such folder")
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise MissingExtraError(who, extra) from None
+    require(who, extra, "huggingface_hub")
+    from huggingface_hub import snapshot_download
+
     try:
         folder = snapshot_download(
             name, revision=revision, allow_patterns=[f"*.{ending}" for ending in _READ]
@@ -269,6 +272,8 @@ def check_reader(who: str, folder: Path, *, images: bool = False) -> None:
         read_json(place / name) for place in places for name in ("config.json", "tokenizer_config.json")
     ]
     kinds = [str(part.get(name)) for part in settings for name in ("model_type", "tokenizer_class")]
+    if any(map(_MOSES.fullmatch, kinds)):
+        require(f"the tokenizer of {who}", "mt", "sacremoses")
     reads_texts = any(map(_CHARACTERS.match, kinds)) or any(
         all(any(place.glob(name)) for name in names.split()) for place in places for names in _VOCABULARIES
     )
