@@ -111,7 +111,7 @@ class EncoderPool:
         stack = [encoder]
         while isinstance(stack[-1], Stacked):
             stack.append(stack[-1].base)
-        if not is_kept(stack[-1]) or stack[-1].is_service:
+        if not is_kept(stack[-1]) or stack[-1].piece is not None:
             yield encoder
             return
         ray = connect(self.address, self.cores)

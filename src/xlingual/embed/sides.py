@@ -354,7 +354,7 @@ def _over(encoder: Encoder, candidates: Texts, how: Embedding) -> Encoder:
 def _encoded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -> Encoded:
     """Encode texts, with warnings of vectors that are zero, or ranked otherwise than by their model."""
     encoded = encode(encoder, texts, source)
-    _warn_of_zeros(encoded.vectors, source.who, f"{what} have {encoder.zero_vector}", texts.ids)
+    _warn_of_zeros(encoded.vectors, source.who, f"{what} have an all-zero vector", texts.ids)
     if texts.role != "query":  # lengths of queries change no order
         warn_of_similarity(encoded.vectors, encoder.compares_by, source.who)
     return encoded
@@ -443,7 +443,7 @@ def _encoded_images(
             part = np.asarray(singles[start[row] : start[row] + count[row]], dtype=np.float64)
             length = np.linalg.norm(part, axis=1, keepdims=True)
             vectors[row] = (part / np.where(length > 0, length, 1.0)).mean(axis=0)
-    _warn_of_zeros(vectors, source.who, f"images have {Encoder.zero_vector}", images.ids)
+    _warn_of_zeros(vectors, source.who, f"images have an all-zero vector", images.ids)
     return images, vectors, same
 
 

@@ -134,7 +134,6 @@ class TextNetwork(Encoder):
     """Texts through a model of sentence-transformers, with a prompt before them by their role."""
 
     origin = "general"
-    opens_images = False
     who: str
     kind: str  # DENSE, SPARSE or TOKENS
     model: Any

@@ -153,7 +153,6 @@ class OnnxEncoder(NetworkEncoder):
 class OnnxTexts(OnnxEncoder):
     """A graph that reads tokens."""
 
-    opens_images = False
     names = ("text_model.onnx", "model.onnx")
     inputs = _INPUTS
     dimensions = (2,)

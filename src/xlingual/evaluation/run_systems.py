@@ -17,7 +17,7 @@ from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.search_run import Order
 from xlingual.encoders import Encoder, EncoderLike, Spec
-from xlingual.encoders.registry import Together, entries, returns_lists
+from xlingual.encoders.registry import entries, returns_lists
 from xlingual.encoders.scheme import LISTS
 from xlingual.encoders.spec import read_options, scheme_for
 from xlingual.errors import InputError, warn
@@ -327,7 +327,7 @@ def joined(text_encoders: Any, runs: RunsLike) -> Any:  # noqa: ANN401  (what `s
         raise InputError(none_given(SYSTEMS))
     if not named:
         return text_encoders
-    return Together((*([] if no_encoder else [text_encoders]), *named))
+    return [*([] if no_encoder else [text_encoders]), *named]
 
 
 def _named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:  # noqa: ANN401

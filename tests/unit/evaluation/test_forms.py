@@ -17,7 +17,7 @@ from xlingual import (
     write_report,
 )
 from xlingual.embed.sides import embed_texts
-from xlingual.encoders.base import adopt
+from xlingual.encoders import adopt
 from xlingual.errors import InputError
 from xlingual.forms import SparseVectors, TokenVectors
 from xlingual.report.pages.evaluation import page

@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints
-from xlingual.encoders.own_similarity import OwnSimilarity
+from xlingual.encoders.objects import SimilarityFunction
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
 from xlingual.evaluation.pair_run import PairRun
@@ -51,7 +51,7 @@ def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
 def refuse_function(run: PairRun) -> None:
     """Raise InputError where images are compared by a function."""
     _, found = encoders.image_model(run.image_spec(), languages=run.languages)
-    if isinstance(found, OwnSimilarity):
+    if isinstance(found, SimilarityFunction):
         raise InputError(
             "runs of Backretrieval need vectors of the images, and these are compared by a function: give an "
             "image encoder, or leave out --trec"
