@@ -443,7 +443,7 @@ def _encoded_images(
             part = np.asarray(singles[start[row] : start[row] + count[row]], dtype=np.float64)
             length = np.linalg.norm(part, axis=1, keepdims=True)
             vectors[row] = (part / np.where(length > 0, length, 1.0)).mean(axis=0)
-    _warn_of_zeros(vectors, source.who, f"images have an all-zero vector", images.ids)
+    _warn_of_zeros(vectors, source.who, "images have an all-zero vector", images.ids)
     return images, vectors, same
 
 

@@ -9,7 +9,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,8 @@ _MOST = 1e9  # of a similarity, so that it can be compared to 9 decimals
 _STATED: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("by_role", "depends_on_batch", "opens_images", "trained_on_images"), bool),
     **dict.fromkeys(("space", "compares_by", "origin"), str),
-    **dict.fromkeys(("content", "languages"), (tuple, list)),
+    "content": object,  # checked where it is used
+    "languages": (tuple, list),
     "fitted_on": AbstractSet,
     "piece": int,
 }
@@ -174,7 +175,8 @@ class Wrapped(Encoder):
     ) -> None:
         self.target, self.kind, self._who, self._dim = target, kind, who, dim
         for name, expected in _STATED.items():
-            if isinstance(value := getattr(target, name, None), expected):
+            value = getattr(target, name, None)
+            if value is not None and isinstance(value, expected):
                 setattr(self, name, value)
         self.prompts = Prompts.of({"prompt": None, "query_prompt": None, "candidate_prompt": None, **prompts})
         self.by_role = self.by_role or self.prompts.by_role
@@ -215,13 +217,13 @@ class Wrapped(Encoder):
             answer = self._run(batch if self._whole else list(batch.text))
             if isinstance(answer, Encoded):
                 answer, cut = answer.vectors, answer.truncated
-            vectors = self._checked(answer, len(batch))
+            vectors = self._checked(answer, batch.ids)
         else:
             rows = list(zip(batch.source, batch.ids, strict=True))
             parts = []
             for part in (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE)):
                 content = [read_bytes(source, row=row) for source, row in part]
-                parts.append(self._checked(self._run(content), len(part)))
+                parts.append(self._checked(self._run(content), [row for _, row in part]))
             if len(dims := {part.shape[1] for part in parts}) > 1:
                 raise InputError(f"{self.who}: returned vectors of several dimensions: {sorted(dims)}")
             vectors = joined_vectors(parts)
@@ -238,15 +240,16 @@ class Wrapped(Encoder):
         with failures(self.who, f"{name}, called with {what},"):
             return self._call(argument)
 
-    def _checked(self, answer: Any, count: int) -> Any:  # noqa: ANN401  (AnyVectors)
-        """Make float32 [count, d] of what came back; of texts it may be sparse rows or token vectors."""
-        if self.kind == "texts" and (other := as_other(answer, self.who)) is not None:
+    def _checked(self, answer: Any, ids: Sequence[str]) -> Any:  # noqa: ANN401  (AnyVectors)
+        """Make float32 [n, d] of what came back; of texts it may be sparse rows or token vectors."""
+        if self.kind == "texts" and (other := as_other(answer, self.who, ids)) is not None:
             return other
+        count = len(ids)
         with failures(self.who, "making numbers of what it returned"):
             array = array_of(answer)
         if array.dtype.kind not in "fiub" or array.ndim != 2 or len(array) != count:
-            numbers = array.dtype.kind in "fiub" and hasattr(answer, "__len__")
-            what = f"shape {array.shape}" if numbers else f"{type(answer).__name__} of {array.dtype}"
+            what = f"{type(answer).__name__} of {array.dtype}"
+            what = f"shape {array.shape}" if array.dtype.kind in "fiub" else what
             tokens = "; a vector for each token is a list of arrays [tokens, d]" if array.ndim == 3 else ""
             raise InputError(
                 f"{self.who}: returned {what} for {count} {self.kind}; expected numbers of shape "
