@@ -64,9 +64,9 @@ def test_a_model_made_for_the_dot_product_is_warned_of(checkpoints, library, sho
     if library == "folder":
         model.save(str(tmp_path / "dot"))
         entry = f"st:{tmp_path / 'dot'}?device=cpu"
-    with pytest.warns(DataWarning, match="^text encoder 'm': .*dot product"):
+    with pytest.warns(DataWarning, match="^text encoder 'm': .*compared by 'dot'"):
         found = crosslingual_retrieval(shop, {"m": entry}, measures="R@3", store=None)
-    assert any("dot product" in text for text in found.warnings)
+    assert any("compared by 'dot'" in text for text in found.warnings)
     usual = crosslingual_retrieval(shop, {"m": plain}, measures="R@3", store=None)
     assert [one.value for one in found.entries] == [one.value for one in usual.entries]
     assert not usual.warnings
