@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xlingual.data.runs import SearchRun
     from xlingual.demo_data.scenes import write_scenes
     from xlingual.encoders.base import Encoder
-    from xlingual.encoders.with_options import encoder
+    from xlingual.encoders.objects import encoder
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
     from xlingual.evaluation.backretrieval.check import check_backretrieval
@@ -81,7 +81,7 @@ _HOMES = {
     "repair_encoder": "workflows.repairing",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
-    "encoder": "encoders.with_options",
+    "encoder": "encoders.objects",
     "gate": "comparison.gate",
     "image_sentence": "evaluation.image_sentence",
     "inspect_results": "inspection.inspect",

@@ -59,7 +59,6 @@ class Texts:
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
     items: Sequence[str] = ()  # equal items are about the same thing; used by encoders that are fitted
     numberings: tuple[Numbering, ...] = ()
-    of_field: str | None = None  # the field that `text` is ("title"), for files of vectors; None: no field
 
     def __len__(self) -> int:
         return len(self.text)

@@ -81,13 +81,11 @@ def clean(request: CleanRequest) -> None:
 
 
 def _opened(root: Path | None) -> Store:
-    from xlingual.store import Store
+    from xlingual.store import Store, default_folder
 
-    if root is None:
-        return Store.default()
-    if not root.exists():
+    if root is not None and not root.exists():
         raise InputError(f"--store {root}: there is no such folder: check its name")
-    return Store(root)
+    return Store(root or default_folder())
 
 
 def _listing(opened: Store, listed: list[Holding]) -> Table:

@@ -12,9 +12,8 @@ from xlingual.errors import InputError
 from xlingual.languages import name_of, names, scripts_of
 
 TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-SHORT_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 # a tag as other programs write it: zh_Hant, pt_BR, eng_Latn
-UNDERSCORED = re.compile(r"[a-z]{2,3}_([A-Z][a-z]{3}|[A-Z]{2})")
+_UNDERSCORED = re.compile(r"[a-z]{2,3}_([A-Z][a-z]{3}|[A-Z]{2})")
 _REGIONAL = re.compile(r"([A-Za-z]{2,3})-(?:[A-Za-z]{2}|[0-9]{3})")
 _WITH_SCRIPT = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")  # eng-Latn, as MTEB writes it
 _PARTS = re.compile(r"(?P<language>[a-z]{2,3})(?:-(?P<script>[a-z]{4}))?(?:-(?P<region>[a-z]{2}|[0-9]{3}))?")
@@ -29,18 +28,6 @@ _OTHER = """
     arb:ar cmn:zh pes:fa zsm:ms lvs:lv ekk:et khk:mn npi:ne ory:or swh:sw uzn:uz azj:az plt:mg als:sq pbt:ps
     gaz:om ydd:yi
 """
-# Names of languages in themselves, as shops write them; the English ones are those of `languages`.
-_LOCAL_NAMES = """
-    العربية:ar български:bg català:ca čeština:cs česky:cs cymraeg:cy dansk:da deutsch:de ελληνικά:el
-    español:es espanol:es castellano:es eesti:et euskara:eu فارسی:fa suomi:fi français:fr francais:fr
-    galego:gl עברית:he हिन्दी:hi hrvatski:hr magyar:hu bahasa-indonesia:id íslenska:is italiano:it
-    日本語:ja 한국어:ko lietuvių:lt latviešu:lv nederlands:nl norsk:no polski:pl português:pt portugues:pt
-    română:ro romana:ro русский:ru slovenčina:sk slovensky:sk slovenščina:sl shqip:sq српски:sr srpski:sr
-    svenska:sv kiswahili:sw ไทย:th türkçe:tr turkce:tr українська:uk اردو:ur tiếng-việt:vi 中文:zh
-    简体中文:zh-Hans 繁體中文:zh-Hant simplified-chinese:zh-Hans traditional-chinese:zh-Hant
-    chinese-simplified:zh-Hans chinese-traditional:zh-Hant mandarin:zh farsi:fa flemish:nl filipino:fil
-    brazilian-portuguese:pt-BR british-english:en-GB american-english:en-US
-"""
 _FURTHER = """
     fil quz ceb ckb yue wuu arz ary acm apc ajp aeb arq ast bho scn szl vec war
 """  # codes of three letters that have no shorter one
@@ -48,7 +35,7 @@ _FURTHER = """
 
 @cache
 def tag_of(word: str, *, any_code: bool = False) -> str | None:
-    """Return the BCP 47 tag that a word for a language means; None where none is known.
+    """Return the BCP 47 tag that a code or an English name of a language means; None where there is none.
 
     A script is left out where the language is usually written in it, but for Chinese. With `any_code` every
     code of three letters is one of a language: for the names of a corpus' own files.
@@ -58,15 +45,12 @@ def tag_of(word: str, *, any_code: bool = False) -> str | None:
     """
     plain = re.sub(r"[\s_]+", "-", word.strip().casefold())
     by_name, codes = _codes()
-    if plain in by_name:
-        return by_name[plain]
     match = _PARTS.fullmatch(plain)
-    if match is None:
-        bare = re.sub(r"-*\(.*\)$", "", plain)  # "english (uk)"
-        return tag_of(bare, any_code=any_code) if bare != plain else None
+    if plain in by_name or match is None:
+        return by_name.get(plain)
     language = codes.get(match["language"], match["language"])
-    is_known = name_of(language) or language in codes.values() or language in _FURTHER.split()
-    if not is_known and not (any_code and len(language) == 3):
+    is_language = name_of(language) or language in codes.values() or language in _FURTHER.split()
+    if not is_language and not (any_code and len(language) == 3):
         return None
     script, region = (match["script"] or "").title(), (match["region"] or "").upper()
     if language == "zh" and region in _CHINESE and not script:
@@ -81,10 +65,9 @@ def tag_of(word: str, *, any_code: bool = False) -> str | None:
 def _codes() -> tuple[dict[str, str], dict[str, str]]:
     """Return the tag of each name of a language, and of each other code."""
     english = {name.casefold().replace(" ", "-"): code for code, name in names().items()}
-    local = {word: tag for word, _, tag in (pair.rpartition(":") for pair in _LOCAL_NAMES.split())}
     others = {other: code for other, _, code in (pair.partition(":") for pair in _OTHER.split())}
     longer = {code: tag for tag, (code, _) in _iso_codes().items() if len(tag) == 2 and tag not in others}
-    return english | local, longer | others
+    return english, longer | others
 
 
 def usual_tag(tag: str) -> str:
@@ -95,7 +78,7 @@ def usual_tag(tag: str) -> str:
     >>> [usual_tag(tag) for tag in ("eng_Latn", "eng-Latn", "zh_TW", "pt_BR", "zh-TW", "EN")]
     ['en', 'en', 'zh-Hant', 'pt-BR', 'zh-TW', 'EN']
     """
-    return tag_of(tag) or tag if UNDERSCORED.fullmatch(tag) or _WITH_SCRIPT.fullmatch(tag) else tag
+    return tag_of(tag) or tag if _UNDERSCORED.fullmatch(tag) or _WITH_SCRIPT.fullmatch(tag) else tag
 
 
 def language_code(tag: str) -> str:
@@ -127,10 +110,10 @@ def check_tags(tags: Iterable[str], source: str) -> None:
 
 def differing_in_case(tags: Iterable[str]) -> list[list[str]]:
     """Return the tags that differ only in case, those that are alike together."""
-    seen: dict[str, dict[str, None]] = {}
+    spellings: dict[str, dict[str, None]] = {}
     for tag in tags:
-        seen.setdefault(tag.lower(), {})[tag] = None
-    return [list(alike) for alike in seen.values() if len(alike) > 1]
+        spellings.setdefault(tag.lower(), {})[tag] = None
+    return [list(alike) for alike in spellings.values() if len(alike) > 1]
 
 
 def case_problem(alike: Sequence[str]) -> str:
@@ -144,21 +127,15 @@ def regional_variants(tags: Sequence[str]) -> list[tuple[str, str]]:
     >>> regional_variants(["en", "zh", "zh-Hant", "en-US"])
     [('en', 'en-US')]
     """
-    known = {tag.lower(): tag for tag in tags}
-    matches = ((_REGIONAL.fullmatch(tag), tag) for tag in tags)
-    return [(known[match[1].lower()], tag) for match, tag in matches if match and match[1].lower() in known]
+    matches = [(match[1], tag) for tag in tags if (match := _REGIONAL.fullmatch(tag))]
+    return [(plain, tag) for language, tag in matches for plain in tags if plain.lower() == language.lower()]
 
 
 def tag_problem(tag: str) -> str | None:
     """Return why a string is not a language tag and what to do, or None where it is one."""
-    if TAG.fullmatch(tag):
-        return None
-    head, _, last = tag.rpartition("_")
-    if len(head) > 3 and SHORT_TAG.fullmatch(last) and name_of(last):  # text_en, as columns are named
-        return f"{tag!r:.60} is not a language tag: write {last!r}"
-    if TAG.fullmatch(tag.replace("_", "-")):
-        return f"{tag!r} is not a language tag: write {tag.replace('_', '-')!r}"
-    return f"{tag!r:.60} is not a language tag: write one such as 'en', 'pt-BR' or 'zh-Hant'"
+    hyphens = tag.replace("_", "-")
+    example = f"{hyphens!r}" if TAG.fullmatch(hyphens) else "one such as 'en', 'pt-BR' or 'zh-Hant'"
+    return None if TAG.fullmatch(tag) else f"{tag!r:.60} is not a language tag: write {example}"
 
 
 @lru_cache(maxsize=65536)
@@ -179,12 +156,12 @@ def in_other_script(text: str, scripts: tuple[str, ...]) -> bool:
     thousands or with syllables is worth three.
     """
     lower = text.lower()
-    found = [script for script in map(script_of, set(lower)) if script is not None]
-    foreign = [script for script in found if script not in scripts]
-    if len(foreign) < 3 or 2 * len(foreign) <= len(found):
+    letters = [script for script in map(script_of, set(lower)) if script is not None]
+    foreign = [script for script in letters if script not in scripts]
+    if len(foreign) < 3 or 2 * len(foreign) <= len(letters):
         return False
     if 2 * foreign.count("LATIN") <= len(foreign):
         return True
     every = [script_of(letter) for letter in lower]
-    own = sum(3 if script in _DENSE else 1 for script in every if script in scripts)
-    return 10 * own < every.count("LATIN")
+    usual = sum(3 if script in _DENSE else 1 for script in every if script in scripts)
+    return 10 * usual < every.count("LATIN")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import islice
 from urllib.parse import quote
 
 import numpy as np
@@ -14,7 +13,6 @@ from xlingual.arrays import Ints
 
 UNKNOWN, AMBIGUOUS = -1, -2  # in place of a row
 _UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
-_LOOKED_AT = 100  # unknown names
 
 
 class Names:
@@ -24,7 +22,7 @@ class Names:
         self.languages, self._ids = languages, ids
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self.ids)
 
     @property
     def ids(self) -> Sequence[str]:
@@ -37,53 +35,29 @@ class Names:
         With `language` an id alone is one of that language. Without it, one that several languages have is
         `AMBIGUOUS`.
         """
-        return np.array([self._row(name, language) for name in names], dtype=np.int64)
-
-    def _row(self, name: str, language: str | None) -> int:
-        if (row := self._whole.get(name)) is not None:
-            return row
-        if language is not None:
-            return self._whole.get(f"{language}:{escaped(name)}", UNKNOWN)
-        return self._alone.get(name, UNKNOWN)
+        whole = self._whole
+        rows = [whole.get(name) for name in names]
+        for place, name in enumerate(names):
+            if rows[place] is None and language is None:
+                rows[place] = self._alone.get(name, UNKNOWN)
+            elif rows[place] is None:
+                rows[place] = whole.get(f"{language}:{escaped(name)}", UNKNOWN)
+        return np.array(rows, dtype=np.int64)
 
     @cached_property
     def _whole(self) -> dict[str, int]:
-        pairs = zip(self.languages, self._ids, strict=True)
-        return {f"{tag}:{escaped(own)}": row for row, (tag, own) in enumerate(pairs)}
+        pairs = zip(self.languages, self.ids, strict=True)
+        return {f"{tag}:{escaped(name)}": row for row, (tag, name) in enumerate(pairs)}
 
     @cached_property
     def _alone(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for row, own in enumerate(self._ids):
-            for name in {own, escaped(own)}:
-                found[name] = AMBIGUOUS if name in found else row
-        return found
-
-
-def zeros_hint(unknown: Iterable[str], known: Iterable[str]) -> str:
-    """Return a hint where names are unknown since they, or those of the data, lost zeros at their beginning.
-
-    >>> zeros_hint(["en:7"], ["006", "007"])
-    "; 'en:7' may be '007': did the ids lose their leading zeros?"
-    >>> zeros_hint(["8"], ["006", "007"])
-    ''
-    """
-    wanted = {_without_zeros(name): name for name in islice(unknown, _LOOKED_AT)}
-    wanted = {number: name for number, name in wanted.items() if number[:1].isdigit()}
-    for own in known if wanted else ():
-        name = wanted.get(_without_zeros(own))
-        if name is not None and name.rpartition(":")[2] != own.rpartition(":")[2]:
-            return f"; {name!r} may be {own!r}: did the ids lose their leading zeros?"
-    return ""
-
-
-def _without_zeros(name: str) -> str:
-    """Return the id of a name, without zeros that stand before a digit."""
-    bare = name.rpartition(":")[2]
-    rest = bare.lstrip("0")
-    return rest if rest[:1].isdigit() else "0" if bare and not rest else bare
+        rows: dict[str, int] = {}
+        for row, name in enumerate(self.ids):
+            for spelling in {name, escaped(name)}:
+                rows[spelling] = AMBIGUOUS if spelling in rows else row
+        return rows
 
 
 def escaped(name: str) -> str:
     """Return the name with white space, control characters and % as %XX, so that it can be undone."""
-    return _UNSAFE.sub(lambda found: quote(found.group(), safe=""), name)
+    return _UNSAFE.sub(lambda match: quote(match.group(), safe=""), name)

@@ -25,26 +25,24 @@ Row = dict[str, Any]
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet", ".tsv", ".tsv.gz", ".csv", ".csv.gz")
 _LONGEST = 1 << 26  # characters of a cell
-_LZ4, _GZIP = b"\x04\x22\x4d\x18", b"\x1f\x8b"
 
 
 def read_bytes(path: Path, what: str = "the file") -> bytes:
     """Read a file, decompressed (gzip, LZ4) and without a byte order mark."""
     try:
         return unpacked(regular_file(path, what).read_bytes()).removeprefix(codecs.BOM_UTF8)
-    except (zlib.error, EOFError, gzip.BadGzipFile, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} is not whole ({error}): write or download it again") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {why(error)}") from None
+    except InputError:
+        raise
+    except (zlib.error, EOFError, OSError, ValueError) as error:
+        reason = why(error) if isinstance(error, OSError) else error
+        raise InputError(f"{path} cannot be read ({reason}): write or download it again") from None
 
 
 def unpacked(raw: bytes) -> bytes:
     """Decompress bytes that begin as gzip or LZ4 frames do."""
-    if raw.startswith(_GZIP):
+    if raw.startswith(b"\x1f\x8b"):
         return gzip.decompress(raw)
-    if not raw.startswith(_LZ4):
+    if not raw.startswith(b"\x04\x22\x4d\x18"):
         return raw
     import pyarrow as pa
 
@@ -62,10 +60,9 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, text.decode("utf-8").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, line {number} is not UTF-8 text: save or download it again") from error
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(f"{path} is no whole .gz file ({error}): download it again") from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {why(error)}") from error
+    except (OSError, zlib.error, EOFError) as error:
+        reason = why(error) if isinstance(error, OSError) else error
+        raise InputError(f"{path} cannot be read ({reason}): download it again") from error
 
 
 def read_rows(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, Row]]:
@@ -75,17 +72,21 @@ def read_rows(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, Ro
     """
     regular_file(path, "a table")
     if path.suffix in (".parquet", ".pq"):
-        return _parquet_rows(path, columns)
-    if ".csv" in path.name or ".tsv" in path.name:
-        return _delimited_rows(path, "," if ".csv" in path.name else "\t")
-    return _json_rows(path)
-
-
-def _json_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    for number, line in read_lines(path):
-        if line.strip():
-            where = f"{path}, line {number}"
-            yield where, parsed_row(line, where)
+        number = 0
+        for batch in read_table(path, columns).to_batches():
+            try:
+                rows = batch.to_pylist()
+            except UnicodeDecodeError:
+                raise InputError(f"{path}: a text after row {number} is not UTF-8: write it again") from None
+            for row in rows:
+                number += 1
+                yield f"{path}, row {number}", row
+    elif ".csv" in path.name or ".tsv" in path.name:
+        yield from _delimited_rows(path, "," if ".csv" in path.name else "\t")
+    else:
+        for number, line in read_lines(path):
+            if line.strip():
+                yield f"{path}, line {number}", parsed_row(line, f"{path}, line {number}")
 
 
 def parsed_row(text: str | bytes, where: str) -> Row:
@@ -100,18 +101,14 @@ def parsed(text: str | bytes, where: str) -> Any:  # noqa: ANN401  (what JSON ho
     """Parse JSON; raises InputError where it is none, or spells half a surrogate pair."""
     try:
         value = json.loads(text)
+        if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
     except (ValueError, RecursionError) as error:
         reason = str(error).splitlines()[0] or type(error).__name__
-        raise InputError(f"{where} is not JSON ({reason}): mend it") from error
-    if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise InputError(
-                f"{where}: half of a surrogate pair (\\ud800 … \\udfff) is no character: write the whole "
-                "character"
-            ) from None
-    return value
+        if isinstance(error, UnicodeEncodeError):
+            reason = "half of a surrogate pair (\\ud800 … \\udfff) is no character"
+        raise InputError(f"{where} is not JSON ({reason}): mend it") from None
 
 
 def read_table(path: Path, columns: Sequence[str] = ()) -> Any:  # noqa: ANN401  (of Arrow)
@@ -125,20 +122,6 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> Any:  # noqa: ANN401 
     except (pa.ArrowException, OSError) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(f"{path} is no Parquet file that can be read: {reason}") from None
-
-
-def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Row]]:
-    number = 0
-    for batch in read_table(path, columns).to_batches():
-        try:
-            rows = batch.to_pylist()
-        except UnicodeDecodeError:
-            raise InputError(
-                f"{path}: a text after row {number} is not UTF-8: write the file again"
-            ) from None
-        for row in rows:
-            number += 1
-            yield f"{path}, row {number}", row
 
 
 def _delimited_rows(path: Path, mark: str) -> Iterator[tuple[str, Row]]:
@@ -180,10 +163,7 @@ def name_of(row: Row, column: str, where: str, default: str | None = None) -> st
     if is_missing(value) and default is not None:
         return default
     if is_missing(value) or isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise InputError(
-            f"{where}, column {column!r}: found {value!r:.60} where a name is expected: give each row a "
-            "string or a number"
-        )
+        raise _unexpected(value, column, where, "name")
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
@@ -193,21 +173,23 @@ def text_of(row: Row, column: str, where: str) -> str:
     if value is None or value != value:
         return ""
     if not isinstance(value, str):
-        raise InputError(
-            f"{where}, column {column!r}: found {value!r:.60} where a text is expected: write it as a string"
-        )
+        raise _unexpected(value, column, where, "text")
     return value
+
+
+def _unexpected(value: object, column: str, where: str, what: str) -> InputError:
+    """Return the error for a cell of another type."""
+    return InputError(
+        f"{where}, column {column!r}: found {value!r:.60} where a {what} is expected: write it as a string"
+    )
 
 
 def require(names: Iterable[str], columns: Sequence[str], source: str | Path) -> None:
     """Raise InputError where a table lacks one of the columns."""
     names = list(names)
-    for column in columns:
-        if column not in names:
-            raise InputError(
-                f"{source} has no column {column!r}: it has {listed(map(str, names), 20) or 'none'}; name "
-                "one so"
-            )
+    if missing := [column for column in columns if column not in names]:
+        has = listed(map(str, names), 20) or "none"
+        raise InputError(f"{source} has no column {missing[0]!r}: it has {has}; name one so")
 
 
 def is_number(text: str) -> bool:

@@ -90,13 +90,11 @@ class EncoderPool:
     """Where copies of encoders run, and how many.
 
     `address` of the head, as in `cluster.connect`; `workers` copies (None: one for each GPU, else one for
-    each machine), each with `gpus` of a GPU (None: one where the cluster has any); `cores` where Ray is
-    started on this machine.
+    each machine), each with a GPU where the cluster has any; `cores` where Ray is started on this machine.
     """
 
     address: str | None = None
     workers: int | None = None
-    gpus: float | None = None
     cores: int = 1
 
     @contextmanager
@@ -111,20 +109,17 @@ class EncoderPool:
         stack = [encoder]
         while isinstance(stack[-1], Stacked):
             stack.append(stack[-1].base)
-        if not is_kept(stack[-1]) or stack[-1].is_service:
+        if not is_kept(stack[-1]) or stack[-1].piece is not None:
             yield encoder
             return
         ray = connect(self.address, self.cores)
         resources, nodes = ray.cluster_resources(), machines(ray)
-        gpus = (1.0 if resources.get("GPU", 0) else 0.0) if self.gpus is None else self.gpus
-        if gpus > resources.get("GPU", 0):
-            raise InputError("the Ray cluster has no GPU: leave out gpus, or start machines that have one")
-        workers = self.workers or (int(resources["GPU"] / gpus) if gpus else len(nodes))
+        gpus = int(resources.get("GPU", 0))
+        workers = self.workers or gpus or len(nodes)
         cores = [int(resources["CPU"]) // workers, *(int(node["Resources"]["CPU"]) for node in nodes)]
         entry = str(entry) if isinstance(entry, os.PathLike) else entry
-        remote = ray.remote(
-            num_cpus=max(1, min(cores)), num_gpus=gpus, max_restarts=_RESTARTS, max_task_retries=-1
-        )(Actor)
+        options = {"num_cpus": max(1, min(cores)), "num_gpus": min(gpus, 1)}
+        remote = ray.remote(**options, max_restarts=_RESTARTS, max_task_retries=-1)(Actor)
         given = name, kind, entry, len(stack) - 1, tuple(languages), stack[-1].identity
         actors: list[Any] = []
         try:
@@ -155,30 +150,36 @@ class Copies(Encoder):
     def __init__(self, ray: Any, encoder: Encoder, name: str, actors: Sequence[Any]) -> None:  # noqa: ANN401
         self.identity, self.content, self.compares_by = encoder.identity, encoder.content, encoder.compares_by
         self.workers = len(actors)  # `encode` hands over more rows at a time
-        self._ray, self._name, self._actors = ray, name, actors
-        self._answers([actor.notes.remote() for actor in actors], _PATIENCE)
+        self._ray, self._name = ray, name
+        self._starting = {actor.notes.remote(): actor for actor in actors}
+        self._idle: list[Any] = []
+        for reference, _ in self._answers(list(self._starting), _PATIENCE):
+            self._idle.append(self._starting.pop(reference))
 
     def encode_noting(self, batch: Texts | Images, /) -> Encoded:
         """Return the vectors of a batch, and which texts were cut."""
         size = max(_LEAST, -(-len(batch) // (_PIECES * self.workers)))
         waiting = deque(np.split(np.arange(len(batch)), range(size, len(batch), size)))
         parts: list[Any] = [None] * len(waiting)
-        idle, working = list(self._actors), dict[Any, tuple[Any, int]]()
+        working: dict[Any, tuple[Any, int]] = {}
         while waiting or working:
-            while waiting and idle:
-                actor, number = idle.pop(), len(parts) - len(waiting)
+            while waiting and self._idle:
+                actor, number = self._idle.pop(), len(parts) - len(waiting)
                 working[actor.encode.remote(_packed(batch.take(waiting.popleft())))] = actor, number
-            for reference, (encoded, messages) in self._answers(list(working)):
+            for reference, answer in self._answers([*working, *self._starting]):
+                if reference in self._starting:
+                    self._idle.append(self._starting.pop(reference))
+                    continue
                 actor, number = working.pop(reference)
-                idle.append(actor)
-                parts[number] = encoded
+                self._idle.append(actor)
+                parts[number], messages = answer
                 for message in messages:
                     warn(message)
         return joined_parts(parts, f"encoder {self._name!r}")
 
     def notes(self) -> list[str]:
         """List the notes of the copies on the rows that they encoded, each sentence once."""
-        notes = [note for actor in self._actors for note in self._ray.get(actor.notes.remote())]
+        notes = [note for actor in self._idle for note in self._ray.get(actor.notes.remote())]
         return list(dict.fromkeys(notes))
 
     def _answers(self, references: list[Any], patience: float = np.inf) -> list[tuple[Any, Any]]:

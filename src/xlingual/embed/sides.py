@@ -32,7 +32,6 @@ _MEND = (
     "every row needs a vector: mend them, or leave their rows out of the manifest; xlingual data check lists "
     "them"
 )
-_COMPARISONS = {"dot": "dot product", "euclidean": "Euclidean distance", "manhattan": "Manhattan distance"}
 _UNEVEN = 1e-3  # how far lengths of vectors may differ, of the longest: half precision rounds less
 
 
@@ -354,7 +353,7 @@ def _over(encoder: Encoder, candidates: Texts, how: Embedding) -> Encoder:
 def _encoded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -> Encoded:
     """Encode texts, with warnings of vectors that are zero, or ranked otherwise than by their model."""
     encoded = encode(encoder, texts, source)
-    _warn_of_zeros(encoded.vectors, source.who, f"{what} have {encoder.zero_vector}", texts.ids)
+    _warn_of_zeros(encoded.vectors, source.who, f"{what} have an all-zero vector", texts.ids)
     if texts.role != "query":  # lengths of queries change no order
         warn_of_similarity(encoded.vectors, encoder.compares_by, source.who)
     return encoded
@@ -372,22 +371,16 @@ def _warn_of_zeros(vectors: Any, who: str, what: str, ids: Sequence[str]) -> Non
 
 
 def warn_of_similarity(vectors: Any, compares_by: str | None, who: str) -> None:  # noqa: ANN401  (AnyVectors)
-    """Warn where the cosine ranks these candidates otherwise than the model's own comparison would.
-
-    Where all have one length, the dot product and the Euclidean distance rank as the cosine does.
-    """
-    if compares_by not in _COMPARISONS or not is_dense(vectors):
+    """Warn where the cosine ranks candidates otherwise than their model would: where lengths differ."""
+    if compares_by not in ("dot", "euclidean", "manhattan") or not is_dense(vectors):
         return
-    if compares_by != "manhattan":
-        lengths = each_row(vectors, lambda block: np.linalg.norm(np.asarray(block, np.float64), axis=1))
-        lengths = lengths[lengths > 0]
-        if not len(lengths) or lengths.max() - lengths.min() <= _UNEVEN * lengths.max():
-            return
-    name = _COMPARISONS[compares_by]  # no numbers: a training loop says it once, not each time
-    warn(
-        f"{who}: the model is made to be compared by the {name} ({compares_by!r}). Its vectors are ranked by "
-        f"the cosine here, which is another order: these are not the scores of a search by the {name}"
-    )
+    lengths = each_row(vectors, lambda block: np.linalg.norm(np.asarray(block, np.float64), axis=1))
+    lengths = lengths[lengths > 0]
+    if len(lengths) and lengths.max() - lengths.min() > _UNEVEN * lengths.max():
+        warn(  # no numbers: a training loop says it once, not each time
+            f"{who}: the model is made to be compared by {compares_by!r}, and its vectors differ in length. "
+            "They are ranked by the cosine here, which is another order than that of its own search"
+        )
 
 
 def _count_cut(who: str, *sides: tuple[Texts, Encoded]) -> dict[str, int] | None:
@@ -443,7 +436,7 @@ def _encoded_images(
             part = np.asarray(singles[start[row] : start[row] + count[row]], dtype=np.float64)
             length = np.linalg.norm(part, axis=1, keepdims=True)
             vectors[row] = (part / np.where(length > 0, length, 1.0)).mean(axis=0)
-    _warn_of_zeros(vectors, source.who, f"images have {Encoder.zero_vector}", images.ids)
+    _warn_of_zeros(vectors, source.who, "images have an all-zero vector", images.ids)
     return images, vectors, same
 
 

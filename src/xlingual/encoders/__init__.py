@@ -1,8 +1,8 @@
 """Encoders: texts or images to vectors, one adapter per file; they know no task."""
 
-from xlingual.encoders.base import Adapter, Encoder, Stacked, Wrapped, adopt, kind_of
+from xlingual.encoders.base import Adapter, Encoder, Stacked, kind_of
+from xlingual.encoders.objects import SimilarityFunction, Wrapped, adopt
 from xlingual.encoders.options import Option
-from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.registry import (
     EncoderLike,
     ImageModelLike,
@@ -23,8 +23,8 @@ __all__ = [
     "EncoderLike",
     "ImageModelLike",
     "Option",
-    "OwnSimilarity",
     "Scheme",
+    "SimilarityFunction",
     "Spec",
     "Stacked",
     "Wrapped",

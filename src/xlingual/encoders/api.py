@@ -71,7 +71,6 @@ class ApiEncoder(Encoder):
     """
 
     origin = "general"
-    is_service = True
 
     def __init__(self, model: str, url: str, options: Mapping[str, Any]) -> None:
         self.model, self.url, self.options = model, url, options

@@ -73,7 +73,6 @@ class Bm25Encoder(Encoder):
 
     origin = "surface"
     by_role = True
-    zero_vector = "no known word"
 
     def __init__(self, options: Mapping[str, Any], fit: Callable[[], Texts] | None = None) -> None:
         self.options, self.fit = options, fit

@@ -12,24 +12,15 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError, MissingExtraError
+from xlingual.encoders.runtime import require
+from xlingual.errors import InputError
 from xlingual.models.files import file_digest
 
-# files to fetch from a hub: never a pickle, never code
-_FETCHED = ("json", "txt", "model", "spm", "bpe", "codes", "tiktoken", "jinja", "safetensors")
-_NOT_FETCHED = ("onnx/*", "*/onnx/*", "openvino/*", "*/openvino/*")
-# what no loader reads: words about the model, images, pickles and weights of other frameworks, states and
-# logs of training; any other file may change vectors (generation_config.json, bpe.codes, adapters, …)
-UNREAD = (
-    *("readme*", "license*", "licence*", "notice*", "*.md", ".*", "*.log", "*.lock"),
-    *("*.png", "*.jpg", "*.jpeg", "*.gif", "*.svg", "*.webp"),
-    *("*.bin", "*.bin.index.json", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack", "*.ot"),
-    *("optimizer*", "training_args*", "trainer_state*", "scheduler*", "rng_state*", "events.out.tfevents*"),
-)
+# endings of the files that loaders read, and that are fetched from a hub: never a pickle, never code
+_READ = (*("json", "txt", "model", "spm", "bpe", "codes", "tiktoken", "tokenizer", "jinja"), "safetensors")
 _DEPTH = 4  # folders of modules in folders of modules
 _VOCABULARIES = (
     *("tokenizer.json", "vocab.txt", "tekken.json", "*.model", "*.spm", "*.tiktoken", "*.tokenizer"),
@@ -37,6 +28,9 @@ _VOCABULARIES = (
 )
 _PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 _CHARACTERS = re.compile("canine|byt5|perceiver", re.IGNORECASE)  # networks without a vocabulary
+_MOSES = re.compile(
+    "(xlm|flaubert|fsmt)(tokenizer)?", re.IGNORECASE
+)  # networks whose tokenizer needs sacremoses
 _NETWORKS = re.compile("Transformer|CLIPModel|Router|Asym")  # modules that have one, or may
 # how `model_type` begins where a network of transformers was trained on images and texts together
 _WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
@@ -78,14 +72,12 @@ def model_folder(who: str, name: str, revision: str | None = None, extra: str | 
     is_path = name.startswith((".", "~", os.sep)) or name.count("/") > 1 or "\\" in name
     if extra is None or not name.strip() or path.exists() or is_path:
         raise InputError(f"{who}: expected the folder of a model: no such folder")
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise MissingExtraError(who, extra) from None
-    endings = [f"*.{ending}" for ending in _FETCHED]
+    require(who, extra, "huggingface_hub")
+    from huggingface_hub import snapshot_download
+
     try:
         folder = snapshot_download(
-            name, revision=revision, allow_patterns=endings, ignore_patterns=list(_NOT_FETCHED)
+            name, revision=revision, allow_patterns=[f"*.{ending}" for ending in _READ]
         )
     except Exception as error:  # no network, switched offline, no such name or revision, a licence to accept
         scheme = who.partition(":")[0]
@@ -112,32 +104,23 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def checkpoint_digest(folder: str | Path, files: Iterable[Path] | None = None) -> str:
-    """Hash names (relative to the folder) and bytes of the files to 64 hexadecimal digits.
-
-    `files` are `model_files(folder)` by default. Where the folder lies and when it was written do not count.
-    """
-    root = Path(folder)
-    chosen = model_files(root) if files is None else sorted(files)
-    lines = (f"{path.relative_to(root).as_posix()}\0{file_digest(path)}\n" for path in chosen)
+    """Hash names (in the folder) and bytes of its `model_files`, or of other `files`, to 64 digits."""
+    chosen = model_files(folder) if files is None else sorted(files)
+    lines = (f"{path.relative_to(folder).as_posix()}\0{file_digest(path)}\n" for path in chosen)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def model_files(folder: str | Path) -> list[Path]:
-    """List the files in the folder and in those of its modules, sorted: all that are not `UNREAD`."""
+    """List the files in the folder and in those of its modules that a loader may read, sorted."""
     root = Path(folder)
-    files = list(root.iterdir()) if root.is_dir() else []
+    files = set(root.iterdir()) if root.is_dir() else set[Path]()
     for part in module_folders(root)[1:]:
-        inside = (path for path in part.rglob("*"))
-        files += [path for path in inside if "/." not in f"/{path.relative_to(part).as_posix()}"]
-    files = [
-        path
-        for path in set(files)
-        if path.is_file() and not any(fnmatchcase(path.name.lower(), pattern) for pattern in UNREAD)
-    ]
+        files |= {path for path in part.rglob("*") if "/." not in f"/{path.relative_to(part).as_posix()}"}
+    files = {path for path in files if path.suffix[1:] in _READ and path.is_file()}
     if not files:
         raise InputError(
             f"{root}: no file of a model in this folder: a model has config.json, a tokenizer or a "
-            "processor, and weights in .safetensors or .onnx"
+            "processor, and weights in .safetensors"
         )
     return sorted(files)
 
@@ -289,6 +272,8 @@ def check_reader(who: str, folder: Path, *, images: bool = False) -> None:
         read_json(place / name) for place in places for name in ("config.json", "tokenizer_config.json")
     ]
     kinds = [str(part.get(name)) for part in settings for name in ("model_type", "tokenizer_class")]
+    if any(map(_MOSES.fullmatch, kinds)):
+        require(f"the tokenizer of {who}", "mt", "sacremoses")
     reads_texts = any(map(_CHARACTERS.match, kinds)) or any(
         all(any(place.glob(name)) for name in names.split()) for place in places for names in _VOCABULARIES
     )

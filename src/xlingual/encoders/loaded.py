@@ -11,7 +11,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 from urllib.parse import quote
 
@@ -186,35 +187,27 @@ def model_digest(model: Any) -> str | None:  # noqa: ANN401  (a torch module)
         if callable(getattr(getattr(part, "config", None), "to_dict", None)):
             add(_settings(part.config.to_dict()))
         for attribute, value in sorted(vars(part).items()):
-            if value is None or attribute == "_gradient_checkpointing_func":
-                continue
-            if attribute in _PREPARING:
-                if package_of(type(value)) not in (*_LIBRARIES, "tokenizers"):
-                    return None
+            package = package_of(
+                value if isinstance(value, FunctionType | BuiltinFunctionType) else type(value)
+            )
+            if attribute in _PREPARING and value is not None:
                 add(f"{attribute} {_preparation(value)}")
-            elif callable(value):
-                function = value.func if isinstance(value, partial) else value
-                named = (
-                    function if isinstance(getattr(function, "__qualname__", None), str) else type(function)
-                )
-                own = callable(getattr(kind, attribute, None)) or "<" in named.__qualname__
-                if own or package_of(named) not in (*_LIBRARIES, "builtins"):
+            elif callable(value) and attribute != "_gradient_checkpointing_func":
+                if callable(getattr(kind, attribute, None)):  # in place of the method of the class
                     return None
-                bound = f"{value.args}{value.keywords}" if isinstance(value, partial) else ""
-                add(f"{attribute} {named.__module__}.{named.__qualname__}{bound}")
+                add(f"{attribute} {_ADDRESS.sub('', repr(value))}")
+            else:
+                continue
+            if package not in (*_LIBRARIES, "tokenizers", "builtins"):
+                return None
     return hasher.hexdigest()[:16]
 
 
 def _preparation(item: Any) -> str:  # noqa: ANN401
     """Write what a tokenizer or a processor does, with those inside it."""
     inner = getattr(item, "backend_tokenizer", None)
-    settings: Mapping[str, Any] = {}
-    if inner is not None:
-        settings = json.loads(inner.to_str())
-    elif callable(getattr(item, "get_vocab", None)):
-        settings = item.get_vocab()
-    elif callable(getattr(item, "to_dict", None)):
-        settings = item.to_dict()
+    write = getattr(item, "get_vocab", getattr(item, "to_dict", dict))
+    settings: dict[str, Any] = write() if inner is None else json.loads(inner.to_str())
     # truncation and padding are set anew by every call
     words = _settings({key: value for key, value in settings.items() if key not in ("truncation", "padding")})
     below = [_preparation(vars(item)[name]) for name in _PREPARING if vars(item).get(name) is not None]

@@ -62,13 +62,12 @@ from xlingual.errors import InputError
 from xlingual.forms import COSINE, DOT, MAXSIM, MEAN_MAXSIM, OtherVectors, SparseVectors, TokenVectors
 from xlingual.records import Encoded, Texts
 
-ST_OPTIONS = (*MODEL, *TEXT, *PROMPT_NAMES, DIM, TRAINED_ON, KIND)
-HF_OPTIONS = (*MODEL, *TEXT, POOL, DIM, TRAINED_ON, KIND)
+_OPTIONS = (*MODEL, *TEXT, DIM, TRAINED_ON, KIND)
 ST = "models of sentence-transformers, sparse and multi-vector too, for texts; (CLIP) for images"
 HF = "models of transformers: BERT-like for texts, ResNet, ViT, CLIP and the like for images"
 SCHEMES = (
-    Scheme("st", (TEXTS, IMAGES), ST, __name__, "NAME_OR_PATH", ST_OPTIONS, extra="st"),
-    Scheme("hf", (TEXTS, IMAGES), HF, __name__, "NAME_OR_PATH", HF_OPTIONS, extra="st"),
+    Scheme("st", (TEXTS, IMAGES), ST, __name__, "NAME_OR_PATH", (*_OPTIONS, *PROMPT_NAMES), extra="st"),
+    Scheme("hf", (TEXTS, IMAGES), HF, __name__, "NAME_OR_PATH", (*_OPTIONS, POOL), extra="st"),
 )
 _POOLS = {"mean": "mean", "cls": "cls", "last": "lasttoken"}
 METHODS = {"query": "encode_query", "candidate": "encode_document"}
@@ -135,7 +134,6 @@ class TextNetwork(Encoder):
     """Texts through a model of sentence-transformers, with a prompt before them by their role."""
 
     origin = "general"
-    opens_images = False
     who: str
     kind: str  # DENSE, SPARSE or TOKENS
     model: Any

@@ -1,6 +1,6 @@
 """`st:` and `hf:` for images: CLIP-style models of sentence-transformers, and networks of transformers.
 
-`hf:` gives the last pooled layer of a network, by family (`pool=` chooses another):
+`hf:` gives the last pooled layer of a network, by family:
 
 - ResNet, ConvNeXt, RegNet, Swin and other convolutional ones: the model's pooled output, a mean over
   positions (after the last layer norm, where there is one);
@@ -15,10 +15,10 @@ while the network runs. Equal bytes are encoded once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import check_reader, check_weights, kind_of_folder
 from xlingual.encoders.decoding import encode_images
 from xlingual.encoders.network import NetworkEncoder
-from xlingual.encoders.options import PROMPT_NAMES, TEXT
+from xlingual.encoders.options import POOL, PROMPT_NAMES, TEXT
 from xlingual.encoders.runtime import Batches, choose_device, loading, running
 from xlingual.errors import InputError
 from xlingual.records import Images
@@ -34,15 +34,7 @@ from xlingual.records import Images
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-T = TypeVar("T")
 Prepared = Mapping[str, np.ndarray]  # what a network takes of one image: arrays [1, …] by name
-_TOWERS = {  # models of texts and images; only one side is needed
-    "clip": "CLIPVisionModelWithProjection",
-    "siglip": "SiglipVisionModel",
-    "siglip_vision_model": "SiglipVisionModel",
-    "siglip2": "Siglip2VisionModel",
-    "siglip2_vision_model": "Siglip2VisionModel",
-}
 
 
 class SentenceTransformerImages(NetworkEncoder):
@@ -104,12 +96,11 @@ class HuggingFaceImages(NetworkEncoder):
         kind_of_folder(who, folder)
         check_weights(who, folder)
         check_reader(who, folder, images=True)
-        self.pool = options["pool"]
 
     @cached_property
     def identity(self) -> str:
-        """The digest of the checkpoint's files, and the layer that gives the vectors."""
-        return f"hf:{self.digest}?pool={self.pool or 'family'}&{self.stated('dtype')}"
+        """The digest of the checkpoint's files, and the options that change vectors."""
+        return f"hf:images:{self.digest}?{self.stated('dtype')}"
 
     def encode(self, batch: Images, /) -> Vectors:
         """Give float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
@@ -121,47 +112,29 @@ class HuggingFaceImages(NetworkEncoder):
         return encode_images(batch, prepare, self.run, self.batches)
 
     def run(self, images: Sequence[Prepared]) -> Vectors:
-        """Give the vectors of prepared images; those of one shape go through the network together."""
-        return by_shape(images, lambda image: tuple(array.shape for array in image.values()), self._run_alike)
-
-    def _run_alike(self, images: Sequence[Prepared]) -> Vectors:
+        """Give the vectors of prepared images, [n, d]."""
         import torch
 
-        model = self._loaded[0]
-        inputs = {}
-        for name in images[0]:
-            tensor = torch.from_numpy(np.concatenate([image[name] for image in images])).to(model.device)
-            inputs[name] = tensor.to(model.dtype) if tensor.is_floating_point() else tensor
-        with running(self.who), torch.inference_mode():
-            return np.asarray(self._pooled(inputs).float().cpu().numpy())
-
-    def _pooled(self, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (a tensor)
-        """Give one vector of each image, [n, d]."""
         model, _, pooler_is_random = self._loaded
-        if hasattr(model, "get_image_features"):
-            if self.pool not in (None, "pooler"):
-                raise InputError(f"{self.who}: this model has its pooled layer only: leave out pool")
-            features = model.get_image_features(**inputs)
-            return features if hasattr(features, "flatten") else features.pooler_output
-        output = model(**inputs)
-        if self.pool in (None, "pooler"):
-            pooled = getattr(output, "image_embeds", None)
-            if pooled is None and not pooler_is_random:
-                pooled = getattr(output, "pooler_output", None)
-            if pooled is not None:
-                return pooled.flatten(1)
-            if self.pool == "pooler":
-                raise InputError(
-                    f"{self.who}: pool=pooler: the checkpoint has no such weights: leave pool out"
-                )
-        hidden = output.last_hidden_state
-        if hidden.ndim == 4:  # [n, channels, height, width]
-            return hidden.mean(dim=(2, 3))
-        names = [name for name, _ in model.named_parameters()]
-        class_token = any("cls_token" in name or "class_embedding" in name for name in names)
-        if self.pool == "cls" and not class_token:
-            raise InputError(f"{self.who}: pool=cls: this model has no class token: write pool=mean")
-        return hidden[:, 0] if class_token and self.pool != "mean" else hidden.mean(dim=1)
+        with running(self.who), torch.inference_mode():
+            inputs = {}
+            for name in images[0]:
+                tensor = torch.from_numpy(np.concatenate([image[name] for image in images])).to(model.device)
+                inputs[name] = tensor.to(model.dtype) if tensor.is_floating_point() else tensor
+            if hasattr(model, "get_image_features"):
+                output = model.get_image_features(**inputs)
+            else:
+                output = model(**inputs)
+            vectors = getattr(output, "image_embeds", None)
+            if vectors is None and not pooler_is_random:
+                vectors = output if hasattr(output, "flatten") else getattr(output, "pooler_output", None)
+            if vectors is None:
+                hidden = output.last_hidden_state  # [n, channels, height, width], or [n, tokens, d]
+                names = [name for name, _ in model.named_parameters()]
+                class_token = any("cls_token" in name or "class_embedding" in name for name in names)
+                over = (2, 3) if hidden.ndim == 4 else 1
+                vectors = hidden[:, 0] if class_token and hidden.ndim == 3 else hidden.mean(dim=over)
+            return np.asarray(vectors.flatten(1).float().cpu().numpy())
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any, bool]:
@@ -173,17 +146,10 @@ class HuggingFaceImages(NetworkEncoder):
             processor = image_processor(self.folder)
             config = transformers.AutoConfig.from_pretrained(self.folder, local_files_only=True)
             kind: Any = transformers.AutoModel
-            name = _TOWERS.get(config.model_type)
             if config.model_type == "clip_vision_model":  # with or without the projection, as it was written
-                name = next(iter(config.architectures or ()), "CLIPVisionModel")
-            if name is not None:
-                kind, whole = getattr(transformers, name), config
-                config = getattr(whole, "vision_config", whole)
-                if config is not whole and hasattr(whole, "projection_dim"):
-                    config.projection_dim = whole.projection_dim  # the whole model's counts
+                kind = getattr(transformers, next(iter(config.architectures or ()), "CLIPVisionModel"))
             model, info = kind.from_pretrained(
                 self.folder,
-                config=config,
                 dtype=getattr(torch, self.options["dtype"]),
                 use_safetensors=True,
                 local_files_only=True,
@@ -205,19 +171,8 @@ def image_processor(folder: Path) -> Any:  # noqa: ANN401  (of transformers)
     return AutoImageProcessor.from_pretrained(folder, local_files_only=True, backend="pil")
 
 
-def by_shape(images: Sequence[T], shape: Callable[[T], object], run: Callable[[list[T]], Vectors]) -> Vectors:
-    """Give float32 [n, d] of prepared images; those of one shape go through `run` together."""
-    groups: dict[object, list[int]] = {}
-    for row, image in enumerate(images):
-        groups.setdefault(shape(image), []).append(row)
-    vectors = np.concatenate([run([images[row] for row in rows]) for rows in groups.values()])
-    return np.asarray(vectors[np.argsort([row for rows in groups.values() for row in rows])])
-
-
 def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:
     """Raise InputError for an option that images have no use for."""
-    if options.get("pool") == "last":
-        raise InputError(f"{who}: pool=last is for texts; of images there are mean, cls and pooler")
-    for option in (*TEXT, *PROMPT_NAMES):
+    for option in (*TEXT, *PROMPT_NAMES, POOL):
         if options.get(option.name, option.default) != option.default:
             raise InputError(f"{who}: {option.name} is an option for texts: leave it out for images")

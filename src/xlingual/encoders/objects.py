@@ -1,41 +1,116 @@
-"""Objects that people already have: what is taken as an encoder, and the module that adapts it.
+"""Objects of users as encoders: functions, objects with `encode`, arrays, models of sentence-transformers.
 
-No library is imported to recognise its objects: classes are known by their names and modules, interfaces by
-their methods. The first row of `KINDS` that fits counts; any other object needs a method `encode`.
+No library is imported to recognise its objects: classes are known by their names and modules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from os import PathLike
-from typing import Any
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote
 
-from xlingual.encoders.vectorfile import SUFFIXES
+import numpy as np
 
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.prompts import Prompts
+from xlingual.errors import InputError, XlingualError
+from xlingual.forms import array_of, as_other, dense, joined_vectors, refuse_bytes
+from xlingual.images import read_bytes
+from xlingual.records import Encoded, Images, Texts
 
-@dataclass(frozen=True)
-class ObjectKind:
-    """A row of the table: what is taken, how it is recognised, and the module whose `adapter_of` adapts it.
-
-    `adapter_of(entry, kind)` gets the object and "texts" or "images".
-    """
-
-    name: str
-    fits: Callable[[Any], bool]
-    module: str
+_AT_ONCE = 256  # images whose bytes are held at a time
+_MOST = 1e9  # of a similarity, so that it can be compared to 9 decimals
+# what an object may state, and as what: of another type it says something else
+_STATED: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("by_role", "depends_on_batch", "opens_images", "trained_on_images"), bool),
+    **dict.fromkeys(("space", "compares_by", "origin"), str),
+    "content": object,  # checked where it is used
+    "languages": (tuple, list),
+    "fitted_on": AbstractSet,
+    "piece": int,
+}
+_CONTENT = {"texts": ("text", "language", "role", "context", "fields"), "images": ("bytes",)}
 
 
 @dataclass(frozen=True)
 class WithOptions:
-    """An encoder or an object, and options of its own; what `xlingual.encoder` returns."""
+    """An object and its options; what `xlingual.encoder` makes."""
 
     entry: Any
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+def encoder(
+    model: object,
+    *,
+    identity: str | None = None,
+    prompt: str | None = None,
+    query_prompt: str | None = None,
+    candidate_prompt: str | None = None,
+    dim: int | None = None,
+) -> Any:  # noqa: ANN401  (taken wherever an encoder is)
+    """Give a model or a function options, as a spec has them behind its question mark.
+
+    Args:
+        model: a SentenceTransformer, a function of a list of texts, or an object with `encode`.
+        identity: name, revision and all else that changes its vectors; they are then kept in the store.
+        prompt: put before every text.
+        query_prompt: put before queries (the sources of a language pair, questions), instead of `prompt`.
+        candidate_prompt: put before candidates (the targets, answers), instead of `prompt`.
+        dim: keep the first dimensions only (Matryoshka); cosines are of what is kept.
+
+    Raises:
+        InputError: the model is a spec, or `dim` is no number of dimensions.
+
+    """
+    options = {name: value for name, value in locals().items() if name != "model" and value is not None}
+    if isinstance(model, str):
+        raise InputError(f"encoder: {model[:80]!r} is a spec: write its options behind a question mark")
+    if dim is not None and (isinstance(dim, bool) or not isinstance(dim, int) or dim < 1):
+        raise InputError(f"encoder: dim must be a whole number of at least 1, found {dim!r}")
+    if isinstance(model, WithOptions):
+        return replace(model, options={**model.options, **options})
+    return WithOptions(model, options)
+
+
+def adopt(entry: object, kind: str = "texts") -> Encoder:
+    """Make an encoder of texts or images of an object; an `Encoder` is one already."""
+    entry, options = (entry.entry, entry.options) if isinstance(entry, WithOptions) else (entry, {})
+    if isinstance(entry, type):
+        raise InputError(f"{entry.__name__} is a class: make an object of it, for example {entry.__name__}()")
+    if is_a(entry, "sentence_transformers", "SentenceTransformer", "SparseEncoder", "MultiVectorEncoder"):
+        loaded = import_module("xlingual.encoders.loaded")  # which imports this module
+        return cast("Encoder", loaded.adapter_of(entry, kind, **options))
+    if options and (isinstance(entry, Encoder) or is_vectors(entry)):
+        raise InputError(
+            f"encoder: {', '.join(options)}: a {type(entry).__name__} takes no options: give a function, an "
+            "object with encode, or a SentenceTransformer"
+        )
+    if isinstance(entry, Encoder):
+        if type(entry).encode is Encoder.encode and type(entry).encode_noting is Encoder.encode_noting:
+            raise InputError(f"{type(entry).__name__} has neither encode nor encode_noting: give it one")
+        return entry
+    if is_vectors(entry):
+        from xlingual.encoders.vectors import GivenVectors
+
+        return GivenVectors(entry if isinstance(entry, Mapping) else {"": entry})
+    identity = getattr(entry, "identity", None)
+    if identity is not None and (not isinstance(identity, str) or not identity):
+        raise InputError(f"the identity of {name_of(entry)} must be a non-empty str, found {identity!r}")
+    return Wrapped(entry, kind, **options)
+
+
 def is_a(entry: object, library: str, *names: str) -> bool:
-    """Return whether the object's class, or one that it inherits from, is one of a library's by name.
+    """Tell whether the object's class, or one that it inherits from, is one of a library's by name.
 
     >>> from collections import OrderedDict
     >>> is_a(OrderedDict(), "collections", "OrderedDict")
@@ -47,107 +122,263 @@ def is_a(entry: object, library: str, *names: str) -> bool:
     )
 
 
-def has(entry: object, *methods: str) -> bool:
-    """Return whether the object has these methods."""
-    return all(callable(getattr(entry, name, None)) for name in methods)
-
-
-def is_array(entry: object) -> bool:
-    """Return whether the object is an array or a tensor of two dimensions."""
+def is_vectors(entry: object) -> bool:
+    """Tell whether the object is an array or a tensor [n, d], or such for each language."""
+    if isinstance(entry, Mapping):
+        return bool(entry) and all(isinstance(tag, str) and is_vectors(one) for tag, one in entry.items())
     return getattr(entry, "ndim", None) == 2 and hasattr(entry, "shape") and hasattr(entry, "dtype")
 
 
-def _is_vectors(entry: object) -> bool:
-    if not isinstance(entry, Mapping):
-        return is_array(entry)
-    tables = (is_array(value) or isinstance(value, str | PathLike) for value in entry.values())
-    return bool(entry) and all(isinstance(tag, str) for tag in entry) and all(tables)
-
-
-_HERE = "xlingual.encoders."
-_ST = "sentence_transformers"
-KINDS: tuple[ObjectKind, ...] = (
-    ObjectKind(
-        "an encoder with options of its own (xlingual.encoder)",
-        lambda it: isinstance(it, WithOptions),
-        f"{_HERE}with_options",
-    ),
-    ObjectKind(
-        "SentenceTransformer, SparseEncoder and MultiVectorEncoder (sentence-transformers)",
-        lambda it: is_a(it, _ST, "SentenceTransformer", "SparseEncoder", "MultiVectorEncoder"),
-        f"{_HERE}loaded",
-    ),
-    ObjectKind("{language: array or path}, or one array", _is_vectors, f"{_HERE}vectors"),
-    ObjectKind(
-        "a function of a list of texts, or an object with embed_documents(texts)",
-        lambda it: (
-            has(it, "embed_documents")
-            or (callable(it) and not isinstance(it, type) and not hasattr(it, "encode"))
-        ),
-        f"{_HERE}python_function",
-    ),
-)
-
-
-def kind_of(entry: object) -> ObjectKind | None:
-    """Return the first row of the table that the object fits, None where none does."""
-    return next((row for row in KINDS if row.fits(entry)), None)
-
-
-def refusal(entry: object) -> str | None:
-    """Return why an object is no encoder, and what to take instead; else None."""
-    if isinstance(entry, Mapping) and not _is_vectors(entry):
-        return "a mapping is no encoder: expected for each language a path, or vectors (an array [n, d])"
-    if is_a(entry, _ST, "CrossEncoder"):
-        return "a CrossEncoder scores pairs of texts and gives no vectors: give a SentenceTransformer instead"
-    if is_a(entry, "transformers", "Pipeline", "PreTrainedModel") and not has(entry, "encode"):
-        return (
-            "it gives no vector for a text: wrap it with SentenceTransformer (its modules Transformer and "
-            "Pooling), or give the folder that it was saved in as the spec hf:FOLDER?pool=mean"
-        )
-    return None
-
-
-def is_one(entry: object, languages: Any = ()) -> bool:  # noqa: ANN401  (a sequence of tags)
-    """Return whether the object is one encoder, not a list or a mapping of several.
-
-    A mapping from names is several encoders; one whose names are all languages of the data, to arrays or
-    paths, is one.
-    """
-    if isinstance(entry, list | tuple):
-        return False
-    if not isinstance(entry, Mapping):
-        return hasattr(entry, "encode") or kind_of(entry) is not None or refusal(entry) is not None
-    if not _is_vectors(entry) or not all(tag in languages for tag in entry):
-        return False
-    return all(is_array(value) or _is_file(value) for value in entry.values())
-
-
-def _is_file(value: object) -> bool:
-    return str(value).endswith(SUFFIXES) and ":" not in str(value)
-
-
-def unnamed(entry: object, label: str) -> str:
-    """Return the identity of an object that has none: its class or function, and what results call it."""
-    kind = entry if hasattr(entry, "__qualname__") else type(entry)
-    own = f"python:{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', '')}"
-    usual = (type(entry).__name__, getattr(entry, "__name__", ""), getattr(entry, "name", ""))
-    return own if not label or label in usual else f"{own}#{label}"
-
-
 def name_of(entry: object) -> str:
-    """Return what results call an object that nobody names: its own name, or that of its class.
-
-    Names are printable words; a function's is that in its definition.
-    """
+    """Name an object that nobody names: by its own name, or that of its class."""
     entry = entry.entry if isinstance(entry, WithOptions) else entry
     for name in (getattr(entry, "name", None), getattr(entry, "__name__", None)):
         if isinstance(name, str) and name and name != "<lambda>":
             return name
-    return "vectors" if isinstance(entry, Mapping) or is_array(entry) else type(entry).__name__
+    return "vectors" if is_vectors(entry) else type(entry).__name__
+
+
+def unnamed(entry: object, label: str) -> str:
+    """Identify an object that has no identity: by its class or function, and what results call it."""
+    kind = entry if hasattr(entry, "__qualname__") else type(entry)
+    place = f"python:{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', '')}"
+    usual = (type(entry).__name__, getattr(entry, "__name__", ""), getattr(entry, "name", ""))
+    return place if not label or label in usual else f"{place}#{label}"
+
+
+class Wrapped(Encoder):
+    """A function, or an object with `encode`: what it returns is checked, what it raises is one line.
+
+    An object gets the batch, and a list of strings where its parameter is annotated so. A function gets a
+    list (of the bytes of at most 256 images), and the batch where its parameter is annotated so. Vectors are
+    kept where there is an identity and `content` is stated, or `keep` says that the user vouches for them.
+    """
+
+    content: tuple[str, ...] | None = None
+    depends_on_batch = False
+    opens_images = True
+    fitted_on: frozenset[bytes] = frozenset()
+    languages: tuple[str, ...] | None = None
+    piece: int | None = None
+
+    def __init__(
+        self,
+        target: Any,  # noqa: ANN401  (of any class)
+        kind: str = "texts",
+        *,
+        who: str = "",
+        keep: bool | None = None,
+        stated: str | None = None,
+        identity: str | None = None,
+        dim: int | None = None,
+        **prompts: str,
+    ) -> None:
+        self.target, self.kind, self._who, self._dim = target, kind, who, dim
+        for name, expected in _STATED.items():
+            value = getattr(target, name, None)
+            if value is not None and isinstance(value, expected):
+                setattr(self, name, value)
+        self.prompts = Prompts.of({"prompt": None, "query_prompt": None, "candidate_prompt": None, **prompts})
+        self.by_role = self.by_role or self.prompts.by_role
+        if prompts and kind == "images":
+            raise InputError(f"encoder: {next(iter(prompts))} is for texts, and this encodes images")
+        named = identity and f"named:{quote(identity, safe='/:@+,.=&?-_')}"
+        self._identity = stated or named or getattr(target, "identity", None)
+        self.has_own_identity = self._identity is not None
+        self._call, self._whole = _callable(target, f"{who}: " if who else "")
+        if keep is False:
+            self.content = None
+        elif self.content is None and (keep or identity is not None):
+            self.content = _CONTENT[kind] if self._whole else _CONTENT[kind][:1]
+        if self.content and self.prompts.by_role:
+            self.content = tuple(dict.fromkeys((*self.content, "role")))
+
+    @property
+    def who(self) -> str:
+        """What messages call it."""
+        return self._who or f"{self.kind.removesuffix('s')} encoder {self.label or name_of(self.target)!r}"
+
+    @property
+    def identity(self) -> str:
+        """The stated one, else its class or function and what results call it; with its options."""
+        options = (f"&dim={self._dim}" if self._dim else "") + str(self.prompts)
+        return (self._identity or unnamed(self.target, self.label)) + (f"#{options[1:]}" if options else "")
+
+    def encode_noting(self, batch: Any, /) -> Encoded:  # noqa: ANN401
+        """Give what the function returns, checked: float32 [n, d], sparse rows or token vectors."""
+        if not len(batch):  # one empty text has the dimensions
+            first = Texts([""], [""], [""], role=batch.role) if self.kind == "texts" else None
+            dim = 0 if first is None else self.encode(first).shape[1]
+            return Encoded(np.empty((0, dim), dtype=np.float32))
+        if isinstance(batch, Texts) and (prompt := self.prompts.before(batch.role)):
+            batch = replace(batch, text=[prompt + text for text in batch.text])
+        cut = None
+        if self._whole or isinstance(batch, Texts):
+            answer = self._run(batch if self._whole else list(batch.text))
+            if isinstance(answer, Encoded):
+                answer, cut = answer.vectors, answer.truncated
+            vectors = self._checked(answer, batch.ids)
+        else:
+            rows = list(zip(batch.source, batch.ids, strict=True))
+            parts = []
+            for part in (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE)):
+                content = [read_bytes(source, row=row) for source, row in part]
+                parts.append(self._checked(self._run(content), [row for _, row in part]))
+            if len(dims := {part.shape[1] for part in parts}) > 1:
+                raise InputError(f"{self.who}: returned vectors of several dimensions: {sorted(dims)}")
+            vectors = joined_vectors(parts)
+        if self._dim is not None:
+            vectors = dense(vectors, self.who, f"dim={self._dim}")
+            if vectors.shape[1] < self._dim:
+                raise InputError(f"{self.who}: dim={self._dim}: vectors have {vectors.shape[1]} dimensions")
+            vectors = vectors[:, : self._dim]
+        return Encoded(vectors, cut)
+
+    def _run(self, argument: object) -> Any:  # noqa: ANN401
+        name = getattr(self._call, "__name__", "the function")
+        what = "the batch (a parameter for texts is annotated list[str])" if self._whole else "a list"
+        with failures(self.who, f"{name}, called with {what},"):
+            return self._call(argument)
+
+    def _checked(self, answer: Any, ids: Sequence[str]) -> Any:  # noqa: ANN401  (AnyVectors)
+        """Make float32 [n, d] of what came back; of texts it may be sparse rows or token vectors."""
+        if self.kind == "texts" and (other := as_other(answer, self.who, ids)) is not None:
+            return other
+        count = len(ids)
+        with failures(self.who, "making numbers of what it returned"):
+            array = array_of(answer)
+        if array.dtype.kind not in "fiub" or array.ndim != 2 or len(array) != count:
+            what = f"{type(answer).__name__} of {array.dtype}"
+            what = f"shape {array.shape}" if array.dtype.kind in "fiub" else what
+            tokens = "; a vector for each token is a list of arrays [tokens, d]" if array.ndim == 3 else ""
+            raise InputError(
+                f"{self.who}: returned {what} for {count} {self.kind}; expected numbers of shape "
+                f"({count}, d), one row for each{tokens}"
+            )
+        refuse_bytes(array, f"{self.who}: returned")
+        return array.astype(np.float32, copy=False)
+
+
+def _callable(target: Any, start: str) -> tuple[Callable[[Any], Any], bool]:  # noqa: ANN401
+    """Choose what to call, and whether with the whole batch; raise InputError where nothing fits."""
+    encode = getattr(target, "encode", None)
+    if not callable(encode) and (not callable(target) or hasattr(target, "forward")):  # a network of torch
+        raise InputError(
+            f"{start}expected an encoder: a spec, a path, a function of a list of texts, an object with a "
+            "method encode(texts), a SentenceTransformer, or {language: array [n, d]}; found a value of the "
+            f"type {type(target).__name__}"
+        )
+    function: Callable[[Any], Any] = encode if callable(encode) else target
+    parameters: list[inspect.Parameter] = []
+    for as_objects in (True, False):  # annotations in quotes may hold, and raise, anything
+        with suppress(Exception):
+            parameters = list(inspect.signature(function, eval_str=as_objects).parameters.values())
+            break
+    else:
+        return function, function is encode  # some functions that are not written in Python
+    required = [one for one in parameters if one.default is one.empty and one.kind not in (2, 4)]
+    if not parameters or parameters[0].kind > 2 or len(required) > 1:
+        raise InputError(
+            f"{start}must take one thing, a list of texts or images; parameters without a default: "
+            f"{', '.join(one.name for one in required) or 'none'}"
+        )
+    annotation = parameters[0].annotation
+    words = f"{getattr(annotation, '__name__', '')} {annotation}"
+    if re.search(r"\b(Texts|Images)\b", words):
+        return function, True
+    if function is encode:
+        return function, not re.search(r"\bstr\b", words)
+    return function, bool(getattr(target, "takes_batch", False))
+
+
+@contextmanager
+def failures(who: str, doing: str) -> Iterator[None]:
+    """Turn what a user's code raises into one InputError that names the error and the user's line.
+
+    The program's own errors, and running out of memory, pass as they are.
+    """
+    try:
+        yield
+    except (XlingualError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{who}: {doing} failed{_place(error)}: {in_words(error)}") from error
 
 
 def in_words(error: BaseException) -> str:
-    """Return an error as part of a sentence, at most 200 characters."""
-    message = " ".join(str(error).split())
-    return f"{type(error).__name__}: {message[:200]}".removesuffix(": ")
+    """Write an error on one line: its kind, and at most 300 characters of its message."""
+    text = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+    line = text if len(text) <= 300 else f"{text[:299]}…"
+    return line if isinstance(error, XlingualError) else f"{type(error).__name__}: {line}".removesuffix(": ")
+
+
+def _place(error: BaseException) -> str:
+    """Write " at FILE:LINE": the deepest line outside installed packages, else the deepest of all."""
+    places = (
+        [(error.filename, error.lineno)]
+        if isinstance(error, SyntaxError) and error.filename
+        else [
+            (frame.filename, frame.lineno)
+            for frame in traceback.extract_tb(error.__traceback__)
+            if not frame.filename.startswith(("<frozen", _HERE))
+            and "importlib" not in Path(frame.filename).parts
+        ]
+    )
+    users = [place for place in places if _INSTALLED.isdisjoint(Path(place[0]).parts)]
+    for file, line in (users or places)[-1:]:
+        with suppress(ValueError):  # it does not lie below the current folder
+            return f" at {Path(file).resolve().relative_to(Path.cwd())}:{line}"
+        return f" at {file}:{line}"
+    return ""
+
+
+_HERE = str(Path(__file__).parent)
+_INSTALLED = {"site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.version_info[1]}"}
+
+
+class SimilarityFunction:
+    """`function(first, second)` → real numbers [n, m]: how alike are the images of two batches.
+
+    Both are `Images`: `.images` are opened PIL images (RGB, upright), `.source` bytes or paths, `.ids` the
+    rows that show them. Larger means more alike; the scale does not matter. Without an `identity` it has the
+    function's name, which is the same for two versions of it.
+    """
+
+    def __init__(self, entry: Any, who: str, identity: str | None = None) -> None:  # noqa: ANN401
+        self.identity = identity or getattr(entry, "identity", None) or unnamed(entry, "")
+        if not isinstance(self.identity, str):
+            raise InputError(f"the identity of a similarity must be a non-empty str, found {self.identity!r}")
+        self.function = getattr(entry, "similarity", entry)
+        self.who = who
+
+    def similarity(self, first: Images, second: Images, /) -> np.ndarray:
+        """Give the scores, float64 [n, m]; raise InputError where they are invalid."""
+        with failures(self.who, "the similarity"):
+            scores = array_of(self.function(first, second))
+        if scores.dtype.kind not in "fiu" or scores.shape != (len(first), len(second)):
+            raise InputError(
+                f"{self.who}: expected numbers of shape ({len(first)}, {len(second)}), found "
+                f"{scores.dtype} {scores.shape}"
+            )
+        exact = scores.astype(np.float64)
+        for i, j in np.argwhere(~(np.abs(exact) <= _MOST))[:1]:
+            raise InputError(
+                f"{self.who}: the similarity of the images of rows {first.ids[i]!r} and {second.ids[j]!r} is "
+                f"{scores[i, j]}: expected a number of at most {_MOST:,.0f}"
+            )
+        return cast(np.ndarray, exact)
+
+
+def is_similarity(entry: Any) -> bool:  # noqa: ANN401
+    """Tell whether an object compares two batches: it has a method `similarity`, or must be given two.
+
+    A function that can do with one batch is an encoder.
+    """
+    if isinstance(entry, type) or hasattr(entry, "encode"):
+        return False
+    if callable(getattr(entry, "similarity", None)):
+        return True
+    parameters: list[inspect.Parameter] = []
+    with suppress(TypeError, ValueError):  # no function, or one that is not written in Python
+        parameters = list(inspect.signature(entry).parameters.values())
+    return sum(one.default is one.empty and one.kind < 2 for one in parameters) == 2

@@ -153,8 +153,6 @@ def loading(who: str) -> Iterator[list[str]]:
         raise
     except Exception as error:
         text = " ".join(str(error).split())
-        if "sacremoses" in text:
-            raise MissingExtraError(f"the tokenizer of {who}", "mt") from error
         problem = f"cannot be loaded ({type(error).__name__}: {text[:300]})"
         if is_out_of_memory(error):
             problem = f"out of memory with the model: {_SMALLER}"

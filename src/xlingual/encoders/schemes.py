@@ -7,8 +7,7 @@ is not built in, or where all schemes are listed.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xlingual.encoders import (
@@ -29,70 +28,40 @@ from xlingual.encoders import (
     vectors,
     wordvec,
 )
+from xlingual.encoders.objects import failures
 from xlingual.encoders.options import Option, amount, one_of
 from xlingual.encoders.scheme import LISTS, Scheme
-from xlingual.errors import InputError, XlingualError, did_you_mean
+from xlingual.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-
+_RUN = Scheme(
+    "run",
+    (LISTS,),
+    "what a search engine returned: TREC run, JSON lines, Parquet, ranx' JSON",
+    "xlingual.evaluation.run_systems",
+    argument="FILE",
+    options=(
+        Option(
+            "order", one_of("score", "rank"), None, "field that orders candidates: score where both are there"
+        ),
+        Option("latency", amount, None, "latency of a query in milliseconds, if the file has none"),
+    ),
+)
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme
     for scheme in (
-        vectors.SCHEME,
-        *small.SCHEMES,
-        random.SCHEME,
-        *ngrams.SCHEMES,
-        bm25.SCHEME,
-        lsa.SCHEME,
-        *network.SCHEMES,
-        onnx.SCHEME,
-        wordvec.SCHEME,
-        translate.SCHEME,
-        concat.SCHEME,
-        trained.SCHEME,
-        api.SCHEME,
-        python_function.SCHEME,
-        Scheme(
-            "run",
-            (LISTS,),
-            "what a search engine returned: TREC run, JSON lines, Parquet, ranx' JSON",
-            "xlingual.evaluation.run_systems",
-            argument="FILE",
-            options=(
-                Option(
-                    "order",
-                    one_of("score", "rank"),
-                    None,
-                    "field that orders candidates if both are present: score",
-                ),
-                Option("latency", amount, None, "latency of a query in milliseconds, if the file has none"),
-            ),
-        ),
-        *transform.SCHEMES,
+        *(vectors.SCHEME, *small.SCHEMES, random.SCHEME, *ngrams.SCHEMES, bm25.SCHEME),
+        *(lsa.SCHEME, *network.SCHEMES, onnx.SCHEME, wordvec.SCHEME, translate.SCHEME, concat.SCHEME),
+        *(trained.SCHEME, api.SCHEME, python_function.SCHEME, _RUN, *transform.SCHEMES),
         pixels.SCHEME,
     )
 }
 
 
-class KnownSchemes(Collection[str]):
-    """The names of all schemes; installed packages are read only for a word that is not built in."""
-
-    def __contains__(self, name: object) -> bool:
-        if name in SCHEMES:
-            return True
-        return isinstance(name, str) and bool(re.fullmatch(r"[A-Za-z][\w+-]+", name)) and name in plugins()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter([*SCHEMES, *plugins()])
-
-    def __len__(self) -> int:
-        return len([*SCHEMES, *plugins()])
-
-
 def plugins() -> dict[str, EntryPoint]:
-    """Return the schemes of installed packages by name; built-in names stay what they are."""
+    """Find the schemes of installed packages by name; built-in names stay what they are."""
     from importlib.metadata import entry_points
 
     entries = entry_points(group="xlingual.encoders")
@@ -100,21 +69,14 @@ def plugins() -> dict[str, EntryPoint]:
 
 
 def scheme_of(name: str) -> Scheme:
-    """Return a scheme, built in or of an installed package; raise InputError where it cannot be used."""
+    """Look up a scheme, built in or of an installed package; raise InputError where it cannot be used."""
     if name in SCHEMES:
         return SCHEMES[name]
-    if (entry := plugins().get(name)) is None:
-        raise InputError(f"unknown scheme {name!r}.{did_you_mean(name, KnownSchemes())}")
-    try:
-        scheme = entry.load()
-    except (Exception, SystemExit) as error:
-        raise InputError(f"{name}: loading the plug-in {entry.value} failed: {in_words(error)}") from error
+    others = plugins()
+    if name not in others:
+        raise InputError(f"unknown scheme {name!r}.{did_you_mean(name, [*SCHEMES, *others])}")
+    with failures(name, f"loading the plug-in {others[name].value}"):
+        scheme = others[name].load()
     if not isinstance(scheme, Scheme) or scheme.name != name:
-        raise InputError(f"{name}: the plug-in {entry.value} is no xlingual.encoders.Scheme of that name")
+        raise InputError(f"{name}: {others[name].value} is no xlingual.encoders.Scheme of that name")
     return scheme
-
-
-def in_words(error: BaseException) -> str:
-    """Return an error on one line: its kind, and its message."""
-    message = " ".join(str(error).split())
-    return message if isinstance(error, XlingualError) else f"{type(error).__name__}: {message}".rstrip(": ")

@@ -60,19 +60,17 @@ def chosen_limit(
     tokenizer: Any,  # noqa: ANN401
     asked: int | None,
     can: int | None,
-    stated: int | None = None,
 ) -> int | None:
     """Choose how many tokens are read at once: `asked`, else the least that settings or positions allow.
 
-    None: no limit. `can` is how many the network can read, `stated` what other settings than the tokenizer's
-    say.
+    None: no limit. `can` is how many the network can read.
     """
     own = getattr(tokenizer, "model_max_length", None)
     if not isinstance(own, int | float | None):
         raise InputError(f"{who}: model_max_length of the tokenizer must be a number, found {own!r}")
     if asked is not None and can is not None and asked > can:
         raise InputError(f"{who}: max_length={asked} is more than the {can} tokens that the model can read")
-    limits = [int(min(limit, _NO_LIMIT)) for limit in (own, can, stated) if limit]
+    limits = [int(min(limit, _NO_LIMIT)) for limit in (own, can) if limit]
     least = min(limits, default=_NO_LIMIT)
     return asked or (least if least < _NO_LIMIT else None)
 

@@ -20,7 +20,6 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.checkpoints import check_sizes
 from xlingual.encoders.options import DEVICE, Option, one_of, whole_number
-from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.runtime import Batches, choose_device, loading, require, rows_by_language, running
 from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
 from xlingual.encoders.segment import UnknownWords
@@ -431,7 +430,7 @@ def check_base(folder: ModelFolder, base: Encoder | None, trusted: bool) -> Enco
         raise InputError(f"{who} was trained on texts alone: it stands on no other encoder")
     name = trained.get("name") or trained["identity"]
     remedy = f"it was trained on {name} ({trained['dim']} dimensions): write {who}::SPEC"
-    if base is None or isinstance(base, OwnSimilarity):  # a similarity of images gives no vectors
+    if base is None:
         raise InputError(f"{who} needs the encoder below it; {remedy}")
     if base.identity != trained["identity"] and not trusted:
         raise InputError(

@@ -84,7 +84,7 @@ class TranslatingEncoder(Adapter):
         kept = copy(self)
         kept._known = dict(self._known)
         translated, _ = kept.translated(candidates, keep=True)
-        found = kept._on(self.base.over(translated))
+        found = kept.on(self.base.over(translated))
         assert isinstance(found, TranslatingEncoder)
         return found
 

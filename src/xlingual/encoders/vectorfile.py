@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.arrays import Rows
 from xlingual.arrow import to_numpy
-from xlingual.errors import InputError, did_you_mean, listed, nearest
+from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import regular_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
 
 TABLES = (".parquet", ".arrow", ".feather", ".ipc")
 SUFFIXES = (".npy", ".safetensors", *TABLES)
-NUMBERS = ("halffloat", "float", "double", "int8", "int16", "uint16", "int32", "uint32", "int64")
-
-
-@dataclass(frozen=True)
-class VectorOptions:
-    """Which vectors of a file, and how they belong to the data."""
-
-    key: str | None = None  # name of a tensor in a .safetensors file
-    column: str | None = None  # of vectors, in a table
-    id: str | None = None  # column of ids, by which lines belong to texts or items; None: by their order
-
-    @property
-    def stated(self) -> str:
-        """The options that change vectors, as an identity has them."""
-        named = {name: getattr(self, name) for name in ("key", "column", "id")}
-        options = [f"{name}={quote(value)}" for name, value in named.items() if value is not None]
-        return f"?{'&'.join(options)}" if options else ""
+_NUMBERS = ("halffloat", "float", "double", "int8", "int16", "uint16", "int32", "uint32", "int64")
 
 
 def check_file(path: Path) -> None:
@@ -47,20 +31,18 @@ def check_file(path: Path) -> None:
     if path.suffix not in SUFFIXES:
         raise InputError(
             f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}: save an array of "
-            "numbers with numpy.save"
+            "numbers with numpy.save; a model is written st:NAME, hf:NAME or model:DIR"
         )
-    if path.is_file():
-        regular_file(path, "a file of vectors")
-        return
-    hint = placeholder_hint(str(path))
-    if not hint:
-        beside = [name for name in names_beside(path, "file of vectors") if name.endswith(SUFFIXES)]
-        hint = did_you_mean(path.name, beside) or (f" The folder has: {listed(beside)}" if beside else "")
-    raise InputError(f"file of vectors {path} not found.{hint}")
+    if not path.is_file():
+        names = [name for name in names_beside(path, "file of vectors") if name.endswith(SUFFIXES)]
+        hint = did_you_mean(path.name, names) or f" The folder has: {listed(names) or 'none'}"
+        places = "; placeholders are {lang} and {role}" if "{" in str(path) else ""
+        raise InputError(f"file of vectors {path} not found.{hint}{places}")
+    regular_file(path, "a file of vectors")
 
 
 def names_beside(path: Path, what: str) -> list[str]:
-    """Return the names of the files beside one that is not there; InputError where it never can be."""
+    """List the files beside one that is not there; raise InputError where it never can be."""
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a {what} in it")
     if path.exists():
@@ -71,7 +53,7 @@ def names_beside(path: Path, what: str) -> list[str]:
 
 
 def one_size(dims: Mapping[Any, int], remedy: str) -> int:
-    """Return the number of dimensions of files of vectors; InputError where they do not share it."""
+    """Give the number of dimensions of files of vectors; raise InputError where they do not share it."""
     first, dim = next(iter(dims.items()), ("", 0))
     for path, other in dims.items():
         if other != dim:
@@ -81,84 +63,80 @@ def one_size(dims: Mapping[Any, int], remedy: str) -> int:
     return dim
 
 
-def placeholder_hint(path: str) -> str:
-    """Return what to write instead of a placeholder that is none, such as `{language}`; "" without one."""
-    placeholder = re.search(r"\{(?!lang\}|role\}|field\})\w*\}", path)
-    if placeholder is None:
-        return ""
-    near = nearest(placeholder[0][1:-1], ["lang", "role", "field"])
-    remedy = (
-        ": write {lang} where the language of a text is to stand, {role} where questions or candidates, and "
-        "{field} where the name of one of its columns"
-    )
-    return f" {placeholder[0]} is no placeholder" + (f". Did you mean {{{near}}}?" if near else remedy)
+def open_vectors(path: Path, key: str | None = None, column: str | None = None) -> NDArray[Any] | Rows:
+    """Open the array of a file, [lines, d], of numbers; mapped into memory and not read, where that can be.
 
-
-def open_vectors(path: Path, options: VectorOptions = VectorOptions()) -> NDArray[Any] | Rows:
-    """Return the array of a file, [lines, d], of numbers; mapped into memory and not read, where that can be.
-
-    Raises InputError where the file is missing, damaged, a pickle, or not a table of numbers, and where it
-    holds bytes without a sign, whose cosine means nothing.
+    `key` names a tensor of a .safetensors file, `column` one of a table. Raises InputError where the file is
+    missing, damaged, a pickle, or not a table of numbers, and where it holds bytes without a sign, whose
+    cosine means nothing.
     """
     check_file(path)
-    for name, suffixes in (("key", (".safetensors",)), ("column", TABLES), ("id", TABLES)):
-        if getattr(options, name) is not None and path.suffix not in suffixes:
-            raise InputError(f"{path}: the option {name}= is for {listed(suffixes)} files; leave it out")
-    if path.suffix == ".npy":
-        parts = [_array(path)]
-    elif path.suffix == ".safetensors":
-        parts = [_tensor(path, options.key)]
-    else:
-        stat = path.stat()
-        parts = _column(path, options.column, (stat.st_mtime_ns, stat.st_size))
+    for name, value, suffixes in (("key", key, (".safetensors",)), ("column", column, TABLES)):
+        if value is not None and path.suffix not in suffixes:
+            raise InputError(f"{path}: the option {name}= is for {listed(suffixes)} files: leave it out")
+    parts = []
+    with _readable(path):
+        if path.suffix == ".npy":
+            parts = [np.load(path, mmap_mode="r", allow_pickle=False)]
+        elif path.suffix == ".safetensors":
+            parts = [_tensor(path, key)]
+        else:
+            stat = path.stat()
+            parts = _column(path, column, (stat.st_mtime_ns, stat.st_size))
     for array in parts:
-        if array.dtype.kind not in "fiub" or array.dtype == np.uint8:
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub" or array.dtype == np.uint8:
             raise InputError(
-                f"{path}: vectors must be numbers, found the type {array.dtype} (a cosine of bytes means "
-                "nothing): save float16 or float32"
+                f"{path}: vectors must be numbers, found {getattr(array, 'dtype', 'an archive')} (a cosine "
+                "of bytes means nothing): save float16 or float32"
             )
         if array.ndim != 2 or array.shape[1] == 0:
-            shape = "×".join(map(str, array.shape)) or "a single number"
-            raise InputError(f"{path}: expected a table with one vector per line, found the shape {shape}")
+            raise InputError(f"{path}: expected a table with one vector per line, found shape {array.shape}")
     return parts[0] if len(parts) == 1 else Rows(parts)
 
 
-def _array(path: Path) -> NDArray[Any]:
-    """Return the array of a .npy file, mapped into memory."""
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn what readers raise for damaged files, of many kinds, into one InputError."""
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # numpy raises errors of many kinds for damaged heads
-        pickled = "pickle" in str(error) or "Python objects" in str(error)
-        reason = "a pickle, which could run code" if pickled else _line(error)
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        line = " ".join(str(error).split()) or type(error).__name__
+        pickled = "pickle" in line or "Python objects" in line
+        reason = "a pickle, which could run code" if pickled else line[:200]
         raise InputError(
-            f"{path} is no plain array of numbers, or damaged ({reason}): save it with numpy.save"
+            f"{path} is no plain table of numbers, or damaged ({reason}): save it again, as float16 or "
+            "float32"
         ) from error
-    if not isinstance(array, np.ndarray):
-        raise InputError(f"{path} is an archive of arrays: save one array with numpy.save")
-    return array
 
 
 def _tensor(path: Path, key: str | None) -> NDArray[Any]:
-    """Return a tensor of a .safetensors file, without a key the only table in it."""
-    from safetensors import SafetensorError, safe_open
+    """Read a tensor of a .safetensors file, without a key the only table in it."""
+    from safetensors import safe_open
 
-    try:
-        with safe_open(path, framework="np") as handle:
-            shapes = {name: handle.get_slice(name).get_shape() for name in handle.keys()}  # noqa: SIM118
-            tables = [name for name, shape in shapes.items() if len(shape) == 2]
-            if key in shapes or (key is None and len(tables) == 1):
-                return np.asarray(handle.get_tensor(key or tables[0]))
-    except (SafetensorError, OSError, TypeError, AttributeError) as error:  # the last two: bfloat16 in numpy
-        raise _unreadable(path, error, "save it again as float16 or float32") from error
-    problem = (
-        f"{len(tables)} 2-d tensors" if key is None else f"no tensor {key!r}.{did_you_mean(key, shapes)}"
-    )
-    raise InputError(f"{path} has {problem} among {listed(shapes) or 'none'}: choose one with ?key=NAME")
+    with safe_open(path, framework="np") as handle:
+        shapes = {name: handle.get_slice(name).get_shape() for name in handle.keys()}  # noqa: SIM118
+        tables = [name for name, shape in shapes.items() if len(shape) == 2]
+        name = _chosen(path, "key", key, tables, shapes)
+        return np.asarray(handle.get_tensor(name))
 
 
-@lru_cache(maxsize=4)
+def _chosen(path: Path, option: str, name: str | None, tables: list[str], names: Any) -> str:  # noqa: ANN401
+    """Choose a table of a file by an option, or the only one."""
+    if name is None and len(tables) == 1:
+        return tables[0]
+    if name is not None and name in tables:
+        return name
+    what = f"{len(tables)} tables of numbers ({listed(tables)})"
+    if name is not None:
+        what = f"no table of numbers {name!r}.{did_you_mean(name, tables)}"
+    raise InputError(f"{path} has {what} among {listed(names, 20) or 'none'}: choose one with ?{option}=NAME")
+
+
+@lru_cache(maxsize=8)
 def _column(path: Path, column: str | None, version: object) -> list[NDArray[Any]]:
-    """Return the vectors of a column of a table as arrays that follow each other, each [lines, d].
+    """Read the vectors of a column of a table as arrays that follow each other, each [lines, d].
 
     Those of an Arrow file stay in it, mapped into memory. A row without a vector is NaN. `version` differs
     when the file does.
@@ -166,19 +144,17 @@ def _column(path: Path, column: str | None, version: object) -> list[NDArray[Any
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    schema = _table(path, None).schema
-    fitting = [field.name for field in schema if _holds_vectors(field.type)]
-    column = fitting[0] if column is None and len(fitting) == 1 else column
-    if column not in fitting:
-        problem = f"has {len(fitting)} columns of vectors ({listed(fitting)})"
-        if column is not None and column in schema.names:
-            problem = f"column {column!r} holds {schema.field(column).type}, and no lists of numbers"
-        elif column is not None:
-            problem = f"has no column {column!r}.{did_you_mean(column, schema.names)}"
-        remedy = f"choose one with ?column={fitting[0]}" if fitting else f"it has: {listed(schema.names, 20)}"
-        raise InputError(f"{path} {problem}: {remedy}")
+    schema, read = _table(path)
+    kinds = {field.name: getattr(field.type, "storage_type", field.type) for field in schema}
+    fitting = [
+        name
+        for name, kind in kinds.items()
+        if (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+        and str(kind.value_type) in _NUMBERS
+    ]
+    column = _chosen(path, "column", column, fitting, schema.names)
     parts, dims = list[NDArray[Any]](), set[int]()
-    for chunk in (chunk for chunk in _table(path, column).column(column).chunks if len(chunk)):
+    for chunk in (chunk for chunk in read(column).chunks if len(chunk)):
         chunk.validate(full=True)  # offsets that lead anywhere would end the interpreter
         rows = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
         present = rows.drop_null() if rows.null_count else rows
@@ -200,71 +176,50 @@ def _column(path: Path, column: str | None, version: object) -> list[NDArray[Any
 
 
 def ids_of(path: Path, column: str) -> pa.Array:
-    """Return the ids in a column of a table as strings [lines]; raise InputError where two are equal."""
+    """Read the ids in a column of a table as strings [lines]; raise InputError where two are equal."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    schema, where = _table(path, None).schema, f"{path}, column {column!r}"
-    if column not in schema.names:
-        hint = did_you_mean(column, schema.names)
-        raise InputError(f"{path} has no column {column!r}.{hint} It has: {listed(schema.names, 20)}")
-    names = _table(path, column).column(column).combine_chunks()
+    if path.suffix not in TABLES:
+        raise InputError(f"{path}: the option id= is for {listed(TABLES)} files: leave it out")
+    with _readable(path):
+        schema, read = _table(path)
+        if column not in schema.names:
+            hint = did_you_mean(column, schema.names)
+            raise InputError(f"{path} has no column {column!r}.{hint} It has: {listed(schema.names, 20)}")
+        names = read(column).combine_chunks()
     if pa.types.is_dictionary(names.type):
         names = names.dictionary_decode()
-    if names.null_count:
-        row = int(np.flatnonzero(to_numpy(names.is_null()))[0])
-        raise InputError(
-            f"{where}: row {row + 1} has no id ({names.null_count} in all): give each row its id"
-        )
+    where = f"{path}, column {column!r}"
     try:
-        if pa.types.is_floating(names.type):  # 7.0 names what 7 names
-            names = names.cast(pa.int64())
+        names = names.cast(pa.int64()) if pa.types.is_floating(names.type) else names  # 7.0 names what 7 does
         names = names.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(f"{where}: found the type {names.type}: ids are strings or whole numbers") from error
-    if len(pc.unique(names)) < len(names):
-        counts = pc.value_counts(names)
-        first = counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()
-        lines = np.flatnonzero(to_numpy(pc.equal(names, first)))[:2] + 1
+    counts = pc.value_counts(names)
+    several = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
+    if names.null_count or len(several):
+        bad = None if names.null_count else several[0].as_py()
+        lines = np.flatnonzero(to_numpy(names.is_null() if bad is None else pc.equal(names, bad)))[:2] + 1
         raise InputError(
-            f"{where}: lines {lines[0]} and {lines[1]} have the same id {first!r}: keep one vector of each, "
-            "and give each language a file, with {lang} in its name"
+            f"{where}: no id, or the same id {bad!r}, in lines {listed(map(str, lines))}: give each line an "
+            "id of its own, and each language a file, with {lang} in its name"
         )
     return names
 
 
-def _holds_vectors(kind: pa.DataType) -> bool:
-    """Return whether values of an Arrow type are lists of numbers."""
-    import pyarrow as pa
-
-    kind = getattr(kind, "storage_type", kind)
-    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return lists and str(kind.value_type) in NUMBERS
-
-
-def _table(path: Path, column: str | None) -> pa.Table:
-    """Return a column of a table, or a table without rows; of an Arrow file or stream, mapped into memory."""
+def _table(path: Path) -> tuple[pa.Schema, Callable[[str], pa.ChunkedArray]]:
+    """Open a table: its columns, and what reads one; an Arrow file or stream is mapped into memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if path.suffix == ".parquet":
+        file = pq.ParquetFile(path)
+        return file.schema_arrow, lambda name: file.read(columns=[name]).column(name)
+    source = pa.memory_map(str(path))
     try:
-        if path.suffix == ".parquet":
-            if column is None:
-                return pq.read_schema(path).empty_table()
-            return pq.ParquetFile(path).read(columns=[column])
-        source = pa.memory_map(str(path))
-        try:
-            return pa.ipc.open_file(source).read_all()
-        except pa.ArrowInvalid:
-            source.seek(0)
-            return pa.ipc.open_stream(source).read_all()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise _unreadable(path, error, "write the file again") from error
-
-
-def _unreadable(path: Path, error: Exception, remedy: str) -> InputError:
-    return InputError(f"{path} cannot be read ({_line(error)[:200]}): {remedy}")
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+        table = pa.ipc.open_file(source).read_all()
+    except pa.ArrowInvalid:
+        source.seek(0)
+        table = pa.ipc.open_stream(source).read_all()
+    return table.schema, table.column

@@ -14,12 +14,12 @@ import numpy as np
 from xlingual import encoders
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names, zeros_hint
+from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.search_run import Order
 from xlingual.data.samples import Sample
 from xlingual.encoders import Encoder, EncoderLike, Spec
-from xlingual.encoders.registry import Together, entries, returns_lists
+from xlingual.encoders.registry import entries, returns_lists
 from xlingual.encoders.scheme import LISTS
 from xlingual.encoders.spec import read_options, scheme_for
 from xlingual.errors import InputError, warn
@@ -191,15 +191,15 @@ def _rows(run: SearchRun, names: Sequence[str], side: str, known: Names, languag
         )
     unknown = np.flatnonzero(rows == UNKNOWN)
     if len(unknown):
-        first, hint = names[unknown[0]], zeros_hint((names[row] for row in unknown.tolist()), known.ids)
+        first = names[unknown[0]]
         if len(unknown) == len(names):
             raise InputError(
                 f"{run.source}: none of its {len(names):,} {side} is known (first: {first!r}): name them by "
-                f"the ids of the data, or as language:id{hint}"
+                "the ids of the data, or as language:id"
             )
         warn(
             f"{run.source}: {len(unknown):,} of {len(names):,} {side} are not in the data that are evaluated "
-            f"and are left out (first: {first!r}){hint}"
+            f"and are left out (first: {first!r})"
         )
     if len(np.unique(rows[rows >= 0])) + len(unknown) < len(names):
         raise InputError(f"{run.source}: two names of its {side} are of one text: use one of them")
@@ -304,7 +304,7 @@ def joined(text_encoders: Any, runs: RunsLike) -> Any:  # noqa: ANN401  (what `s
         parts = [{str(name): _spec_or_run(run, str(name))} for name, run in runs.items()]
     if not parts and no_encoder:
         raise InputError(none_given(SYSTEMS))
-    return Together((*([] if no_encoder else [text_encoders]), *parts)) if parts else text_encoders
+    return [*([] if no_encoder else [text_encoders]), *parts] if parts else text_encoders
 
 
 def _spec_or_run(run: Any, name: str) -> Any:  # noqa: ANN401

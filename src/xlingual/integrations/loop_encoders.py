@@ -13,7 +13,6 @@ from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Adapter, Encoder
 from xlingual.encoders.checkpoints import DENSE
 from xlingual.encoders.network import kind_of_model, model_vectors, similarity_of
-from xlingual.encoders.objects import has
 from xlingual.encoders.runtime import distinct_rows
 from xlingual.errors import InputError
 from xlingual.records import Images, Texts, digest
@@ -90,7 +89,7 @@ def check_model(model: Any) -> None:  # noqa: ANN401
             f"an evaluator takes the model that is trained, not the path {str(model)!r}: call it with "
             f"SentenceTransformer({str(model)!r})"
         )
-    if not has(model, "encode"):
+    if not callable(getattr(model, "encode", None)):
         raise InputError(
             f"an evaluator takes the model that is trained, and a {type(model).__name__} has no method "
             "encode: call it with a SentenceTransformer, a SparseEncoder or a MultiVectorEncoder"

@@ -64,14 +64,12 @@ def two_views(
     whole = [
         (one, other) if one.strip() and other.strip() else (one.strip() or other,) * 2 for one, other in parts
     ]
-    return Views(
-        _of(batch, title, [one for one, _ in whole]), _of(batch, body, [other for _, other in whole]), lacking
-    )
+    return Views(_of(batch, [one for one, _ in whole]), _of(batch, [other for _, other in whole]), lacking)
 
 
-def _of(batch: Texts, name: str, text: list[str]) -> Texts:
-    """Return the batch with other texts, and no other fields."""
-    return replace(batch, text=text, context=(), fields={}, of_field=name)
+def _of(batch: Texts, text: list[str]) -> Texts:
+    """Put other texts into a batch, without other fields."""
+    return replace(batch, text=text, context=(), fields={})
 
 
 def _field(batch: Texts, name: str, who: str, remedy: str) -> Sequence[str]:

@@ -110,6 +110,7 @@ class Collection:
         Raises XlingualError where that fails (what was added before stays), InputError where the vectors do
         not fit to those that are here.
         """
+        self.find(())  # of several vectors of a key the first one counts
         form, dim = form_of(encoded.vectors), encoded.vectors.shape[1]
         for first in self._shards[:1]:
             if (form, dim) != (first.form, first.dim):
@@ -148,7 +149,7 @@ class Collection:
     def _append(self, shard: Shard) -> None:
         start, stop = self._starts[-1], self._starts[-1] + len(shard.keys)
         rows = dict(zip(shard.keys, range(start, stop), strict=True))
-        for key in rows.keys() & self._index.keys():  # of two vectors of a key the first one counts
+        for key in rows.keys() & self._index.keys():  # the first one counts
             del rows[key]
         self._index.update(rows)
         self._shards.append(shard)
@@ -185,11 +186,6 @@ class Store:
             )
         self._open: dict[str, Collection] = {}
 
-    @classmethod
-    def default(cls) -> Store:
-        """Open the user's store: the folder XLINGUAL_STORE, else one in the user's cache."""
-        return cls(default_folder())
-
     def collection(self, identity: str) -> Collection:
         """Open the vectors of an encoder."""
         if identity not in self._open:
@@ -211,7 +207,7 @@ def open_store(store: StoreLike) -> Store | None:
     """Open the store that a folder names, "default" the user's; None stays None."""
     if store is None or isinstance(store, Store):
         return store
-    return Store.default() if store == "default" else Store(store)
+    return Store(default_folder() if store == "default" else store)
 
 
 def default_folder() -> Path:
@@ -261,7 +257,7 @@ def holdings(store: Store, encoder: str | None = None, *, verified: bool = False
             shards[0].dim if shards else None,
             len(shards),
             sum(len(shard.keys) for shard in shards),
-            sum(_size(path) for path in folder.iterdir()),
+            sum(path.stat().st_size for path in folder.iterdir() if path.exists()),
             (folder / _IDENTITY).stat().st_mtime,
             tuple(damaged.values()),
             folder,
@@ -290,8 +286,8 @@ def clean(store: Store, *, older_than: float | None = None, encoder: str | None 
             damaged += broken.values()
             paths = [*broken, *(path for path in folder.glob(".*") if now - path.stat().st_mtime > _YOUNG)]
         for path in paths:
-            amount = _size(path)
             with suppress(OSError):
+                amount = path.stat().st_size
                 path.unlink()
                 files, size = files + 1, size + amount
         if whole:
@@ -345,9 +341,3 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 def _identity(folder: Path) -> str:
     return str(_facts(folder).get("identity", folder.name))
-
-
-def _size(path: Path) -> int:
-    with suppress(OSError):
-        return path.stat().st_size
-    return 0

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from xlingual.errors import InputError
+from xlingual.files import writing
 from xlingual.models.folder import LOG
 from xlingual.store.shard import write_file
 
@@ -23,19 +23,14 @@ class Log:
         kept = [line for line in read_log(self.path) if line["epoch"] <= after] if after else []
         if not kept and not self.path.exists():
             return  # a training that fails in its first epoch leaves nothing
-        try:
+        with writing(self.path):
             write_file(self.path, b"".join(_encoded(line) for line in kept))
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Add the line of an epoch, on the disk when this returns."""
-        try:
-            with self.path.open("ab", buffering=0) as file:
-                file.write(_encoded(line))
-                os.fsync(file)
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
+        with writing(self.path), self.path.open("ab", buffering=0) as file:
+            file.write(_encoded(line))
+            os.fsync(file)
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -53,7 +48,3 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 def _encoded(line: Mapping[str, Any]) -> bytes:
     return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"cannot write {path} ({error.strerror}): is the disk full, or the folder locked?")

@@ -8,7 +8,7 @@ from xlingual import Manifest, crosslingual_retrieval
 from xlingual.embed import encoding as module
 from xlingual.embed.encoding import Spent, VectorSource, encode, is_kept
 from xlingual.embed.sides import embed_images, embed_roles, embed_texts, image_vectors
-from xlingual.encoders import Stacked, adopt, image_encoder, text_encoders
+from xlingual.encoders import Encoder, Stacked, adopt, image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.records import Encoded, Texts, content_keys
 from xlingual.store import Collection, Store, holdings
@@ -41,8 +41,8 @@ class Counting:
 
 
 class Noting(Counting):
-    def encode_noting(self, batch):
-        return Encoded(self.encode(batch), np.array([len(text) > 5 for text in batch.text]))
+    def encode(self, batch):
+        return Encoded(super().encode(batch), np.array([len(text) > 5 for text in batch.text]))
 
 
 def manifest_of(*languages, words=WORDS):
@@ -261,11 +261,12 @@ def test_broken_images_are_counted_over_all_pieces(store, function):
 
 
 def test_the_base_of_a_stacked_encoder_encodes_each_content_once(store, monkeypatch):
-    class Doubled:
+    class Doubled(Stacked):
         identity = "doubled:1"
 
         def __init__(self, base):
-            self.base, self.given = base, []
+            super().__init__(adopt(base))
+            self.given = []
 
         def inputs(self, batch):
             return batch, Texts([text[::-1] for text in batch.text], batch.language, batch.ids)
@@ -274,25 +275,22 @@ def test_the_base_of_a_stacked_encoder_encodes_each_content_once(store, monkeypa
             self.given.append(len(sides[0]))
             return np.hstack(sides) * 2
 
-        def encode(self, batch):
-            return self.apply(*map(self.base.encode, self.inputs(batch)))
-
     monkeypatch.setattr(module, "_BLOCK", 5)
     base, manifest = Noting(), manifest_of("en", "same")
     texts = manifest.texts(np.arange(24))
     for _ in range(2):
         encoder = Doubled(base)
-        encoded = encode(adopt(encoder), texts, VectorSource("x", "x", store))
+        encoded = encode(encoder, texts, VectorSource("x", "x", store))
         np.testing.assert_array_equal(encoded.vectors, encoder.encode(texts)[: len(texts)])
         assert encoded.truncated.tolist() == [len(text) > 5 for text in texts.text]
         assert encoder.given == [5, 5, 5, 5, 4, 24]
-    assert isinstance(adopt(encoder), Stacked) and is_kept(adopt(encoder))
-    higher = encode(adopt(Doubled(adopt(encoder))), texts.take(np.arange(0)), VectorSource("x", "x"))
+    assert is_kept(encoder)
+    higher = encode(Doubled(encoder), texts.take(np.arange(0)), VectorSource("x", "x"))
     assert higher.vectors.shape == (0, 12)
 
 
 def test_notes_are_reported_once_for_all_pieces_and_not_when_read(store):
-    class Telling(Counting):
+    class Telling(Counting, Encoder):
         def notes(self):
             count = len(self.asked)
             self.asked = []

@@ -17,10 +17,10 @@ from xlingual.encoders.checkpoints import (
 from xlingual.errors import InputError
 
 COUNTED = """config.json tokenizer.json vocab.txt merges.txt sentencepiece.bpe.model preprocessor_config.json
-    model.safetensors model.onnx model.onnx_data modules.json sentence_bert_config.json generation_config.json
-    adapter_config.json vocab.pkl 1_Pooling/config.json 2_Dense/model.safetensors 2_Dense/deep/config.json"""
-NOT_COUNTED = """README.md pytorch_model.bin optimizer.pt trainer_state.json .gitattributes LICENSE teaser.png
-    tf_model.h5 2_Dense/.cache/config.json 2_Dense/plot.PNG 2_Dense/pytorch_model.bin runs/config.json"""
+    model.safetensors modules.json sentence_bert_config.json generation_config.json
+    adapter_config.json 1_Pooling/config.json 2_Dense/model.safetensors 2_Dense/deep/config.json"""
+NOT_COUNTED = """README.md pytorch_model.bin optimizer.pt model.onnx vocab.pkl .gitattributes LICENSE
+    teaser.png tf_model.h5 2_Dense/.cache/config.json 2_Dense/pytorch_model.bin runs/config.json"""
 
 
 @pytest.fixture

@@ -24,15 +24,12 @@ def test_the_settings_of_a_network_tell_whether_it_was_trained_on_images(setting
     assert trained_on_images(settings) is answer
 
 
-def test_an_encoder_is_of_the_kind_of_the_one_that_it_stands_on():
-    def made(**more):
-        return SimpleNamespace(encode=len, **more)
+def test_an_object_may_state_its_kind():
+    def kind(**more):
+        return kind_of(adopt(SimpleNamespace(encode=len, **more)))
 
-    clip = made(trained_on_images=True)
-    assert kind_of(adopt(made(base=clip))) == IMAGES
-    assert kind_of(adopt(made(base=clip, origin="fitted"))) == IMAGES | {"kind": "fitted"}
-    assert kind_of(adopt(made(base=clip, trained_on_images=False))) == {}
-    assert kind_of(adopt(made())) == {}
+    assert kind(trained_on_images=True, origin="fitted") == IMAGES | {"kind": "fitted"}
+    assert kind(trained_on_images=False) == kind(origin=3) == kind() == {}
 
 
 def test_a_spec_may_tell_it_and_the_identity_stays(tmp_path):

@@ -1,5 +1,9 @@
-"""The door for objects: functions, `encode`, `embed_documents`, arrays, and options on top."""
+"""Users' functions and objects as encoders: in memory, and by `python:`."""
 
+import copy
+import pickle
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,209 +11,200 @@ import pytest
 
 from xlingual import backretrieval, encoder
 from xlingual.embed.encoding import VectorSource, encode
-from xlingual.encoders import image_encoder, image_model, text_encoders
-from xlingual.encoders.objects import KINDS, kind_of
+from xlingual.encoders import Encoder, image_encoder, image_model, text_encoders
 from xlingual.errors import InputError
-from xlingual.records import Images, Numbering, Texts
+from xlingual.records import Encoded, Images, Numbering, Texts
 
-TEXTS = ["a", "bb", "ccc", "a"]
-BATCH = Texts(TEXTS, ["en", "de", "en", "de"], ["1", "2", "3", "4"])
+WORDS = ["a", "bb", "ccc", "a"]
+LINES = (Numbering("items", np.array([0, 0, 1, 1]), {"en": 2, "de": 2, None: 4}),)
+BATCH = Texts(WORDS, ["en", "de", "en", "de"], ["1", "2", "3", "4"], numberings=LINES)
 LENGTHS = [[1.0], [2.0], [3.0], [1.0]]
+MODULE = """
+import json
 
+SIZES = []
 
-def in_role(role):
-    return Texts(BATCH.text, BATCH.language, BATCH.ids, role=role)
+def lengths(texts):
+    assert type(texts) is list
+    return [[len(text), text.count("a")] for text in texts]
 
+def sizes(images):
+    SIZES.append(len(images))
+    return [[len(image)] for image in images]
 
-def taken(entry, languages=("en", "de")):
-    return text_encoders({"mine": entry}, languages=languages)["mine"]
+def of_batch(batch: "Texts | None"):
+    return [[len(language)] for language in batch.language]
+
+def optional(texts, scale=2.0, *more, **others):
+    return [[scale] for _ in texts]
+
+def fails(texts):
+    return json.loads("{")
+
+def leaves(texts):
+    raise SystemExit(3)
+
+def long(texts):
+    raise ValueError("x\\n" * 999)
+
+class Model:
+    identity = "model:3|x"
+    fitted_on = frozenset({b"row"})
+    def encode(self, batch):
+        return [[len(text), len(tag)] for text, tag in zip(batch.text, batch.language)]
+
+class Fails:
+    def __init__(self):
+        raise RuntimeError("no weights")
+
+number = 3
+"""
 
 
 def by_length(texts):
     return [[float(len(text))] for text in texts]
 
 
-class LangChain:
-    def embed_query(self, text):
-        return [10.0 + len(text)]
-
-    def embed_documents(self, texts):
-        return by_length(texts)
+def broken(texts):
+    raise ZeroDivisionError("by nought")
 
 
-@pytest.mark.parametrize(
-    ("entry", "row"),
-    [
-        (LangChain(), "embed_documents"),
-        (by_length, "function"),
-        (np.ones((2, 2)), "array"),
-        ({"en": "a.npy"}, "array"),
-    ],
-)
-def test_each_shape_has_its_row(entry, row):
-    assert row in kind_of(entry).name
+def taken(entry):
+    return text_encoders({"mine": entry}, languages=["en", "de"])["mine"]
 
 
-def test_objects_written_for_the_program_have_no_row():
-    assert kind_of(SimpleNamespace(encode=len)) is None
-    assert len({row.name for row in KINDS}) == len(KINDS)
+def in_role(role):
+    return Texts(BATCH.text, BATCH.language, BATCH.ids, role=role)
 
 
-def test_queries_and_documents_go_their_ways():
-    made = taken(LangChain())
-    assert made.by_role and not made.has_own_identity
-    assert made.encode(in_role("candidate")).tolist() == made.encode(BATCH).tolist() == LENGTHS
-    assert made.encode(in_role("query"))[:, 0].tolist() == [11, 12, 13, 11]
+class Library:
+    def encode(self, sentences: list[str]):
+        assert type(sentences) is list
+        return by_length(sentences)
 
 
-def test_a_single_object_is_one_encoder_even_if_it_can_be_iterated():
-    class Iterable(LangChain):  # as pydantic models are
-        def __iter__(self):
-            return iter([("a", 1)])
+class Ours:
+    identity, content, languages, notes, piece = "ours", ("text",), ["en"], "of a conference", "large"
 
-    assert list(text_encoders(Iterable(), languages=["en"])) == ["Iterable"]
-    assert list(text_encoders([Iterable(), "random"], languages=["en"])) == ["Iterable", "random"]
-    assert list(text_encoders(by_length, languages=["en"])) == ["by_length"]
+    def encode(self, batch):
+        return Encoded(by_length(batch.text), np.array([len(text) > 2 for text in batch.text]))
 
 
-def test_arrays_by_language_are_found_by_line():
-    index = np.array([0, 0, 1, 1])
-    batch = Texts(
-        *(BATCH.text, BATCH.language, BATCH.ids), numberings=(Numbering("items", index, {"en": 2, "de": 2}),)
-    )
+def test_objects_get_the_batch_or_a_list_by_their_annotation():
+    for entry in (Library(), by_length, Ours(), SimpleNamespace(encode=lambda batch: by_length(batch.text))):
+        made = taken(entry)
+        assert isinstance(made, Encoder) and made.encode(BATCH).tolist() == LENGTHS
+        assert made.encode(BATCH.take(np.array([], dtype=int))).shape == (0, 1)
+    ours = taken(Ours())
+    assert (ours.identity, ours.content, ours.languages, ours.piece) == ("ours", ("text",), ["en"], None)
+    assert ours.encode_noting(BATCH).truncated.tolist() == [False, False, True, False] and ours.notes() == []
+
+
+def test_without_an_identity_the_name_tells_objects_apart():
+    made = text_encoders({"a": Library(), "b": Library(), "c": len}, languages=["en"])
+    assert len({one.identity for one in made.values()}) == 3
+    assert not any(one.has_own_identity for one in made.values())
+    assert copy.deepcopy(made["a"]).identity == taken({"a": Library()}["a"]).identity.replace("mine", "a")
+
+
+def test_arrays_by_language_are_read_by_line():
     tables = {"en": np.array([[1.0, 2], [3, 4]]), "de": np.array([[5.0, 6], [7, 8]])}
     made = taken(tables)
-    assert made.encode(batch).tolist() == [[1, 2], [5, 6], [3, 4], [7, 8]]
+    assert made.encode(BATCH).tolist() == [[1, 2], [5, 6], [3, 4], [7, 8]]
     assert list(text_encoders(tables, languages=["en", "de"])) == [
         "vectors"
     ]  # the languages name no encoders
     assert made.identity == taken({tag: table.copy() for tag, table in tables.items()}).identity
     assert made.identity != taken({**tables, "de": tables["en"]}).identity
-    with pytest.raises(InputError, match="array of en has 2 lines, but the data have 3"):
-        made.encode(
-            Texts(
-                *(BATCH.text, BATCH.language, BATCH.ids), numberings=(Numbering("items", index, {"en": 3}),)
-            )
-        )
+    with pytest.raises(InputError, match="array of en has 3 lines, but the data have 2"):
+        taken({**tables, "en": np.ones((3, 2))}).encode(BATCH)
 
 
-def test_paths_by_language(tmp_path):
-    for tag in ("en", "de"):
-        np.save(tmp_path / f"{tag}.npy", np.full((2, 3), ord(tag[0]), dtype=np.float32))
-    given = {tag: tmp_path / f"{tag}.npy" for tag in ("en", "de")}
-    (made,) = text_encoders(given, languages=["en", "de"]).values()
-    batch = Texts(["a", "b"], ["en", "de"], ["1", "2"], numberings=(
-        Numbering("items", np.array([0, 1]), {"en": 2, "de": 2}),))  # fmt: skip
-    assert made.encode(batch)[:, 0].tolist() == [ord("e"), ord("d")]
-    with pytest.raises(InputError, match="there are no vectors for 'fr': give an array"):
-        made.encode(Texts(["a"], ["fr"], ["1"]))
-    # other names are names of encoders, as they were
-    assert list(text_encoders({"one": tmp_path / "en.npy"}, languages=["en"])) == ["one"]
-
-
-class PackedLangChain(LangChain):
-    def embed_documents(self, texts):
-        return list(np.array(by_length(texts), dtype=np.uint8))
-
-
-class PackedTexts:
-    def encode(self, batch: Texts):
-        return np.array(by_length(batch.text), dtype=np.uint8)
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        lambda texts: np.array(by_length(texts), dtype=np.uint8),
-        lambda texts: [np.ones((2, 3), dtype=np.uint8) for _ in texts],  # a vector for each token
-        PackedLangChain(),
-        PackedTexts(),
-        {tag: np.ones((2, 4), dtype=np.uint8) for tag in ("en", "de")},
-        np.ones((4, 4), dtype=np.uint8),
-    ],
-)
-def test_bytes_are_refused_at_every_door(entry):
-    numberings = (Numbering("items", np.array([0, 0, 1, 1]), {"en": 2, "de": 2, None: 4}),)
-    batch = Texts(BATCH.text, BATCH.language, BATCH.ids, numberings=numberings)
-    with pytest.raises(InputError, match=r"bytes \(uint8\), as bit-packed.* np.unpackbits"):
-        encode(taken(entry), batch, VectorSource("text encoder 'mine'", ""))
-
-
-def test_tensors_of_any_type_are_taken():
+def test_tensors_are_taken():
     torch = pytest.importorskip("torch")
-    kinds = (torch.bfloat16, torch.float16, torch.float32, torch.float64, torch.int8)
-    for dtype in kinds:
+    for dtype in (torch.bfloat16, torch.float16, torch.float64, torch.int8):
         for entry in (
             lambda texts, dtype=dtype: torch.tensor(by_length(texts), dtype=dtype),
             lambda texts, dtype=dtype: [torch.tensor(one, dtype=dtype) for one in by_length(texts)],
         ):
             assert taken(entry).encode(BATCH).tolist() == LENGTHS
-
-        class Own:
-            def encode(self, batch: Texts, dtype=dtype):
-                return torch.tensor(by_length(batch.text), dtype=dtype)
-
-        found = encode(taken(Own()), BATCH, VectorSource("text encoder 'mine'", "")).vectors
-        assert found.tolist() == LENGTHS
     tokens = taken(lambda texts: [torch.ones((2, 3), dtype=torch.bfloat16) for _ in texts]).encode(BATCH)
     assert tokens.shape == (4, 3) and tokens.sizes.tolist() == [2] * 4
-    array = taken({tag: torch.ones((2, 2), dtype=torch.bfloat16) for tag in ("en", "de")})
-    assert array.identity == taken({tag: np.ones((2, 2), dtype=np.float32) for tag in ("en", "de")}).identity
-
-
-ROWS = [[1.0, 2], [3, 4]]
 
 
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        ({"en": np.array(ROWS, dtype=object)}, r"array of en holds object, shape \(2, 2\); expected numbers"),
-        ({"en": np.ones((1, 2, 3))}, r"a mapping is no encoder: expected for each language"),
-        ({"en": by_length}, "a mapping is no encoder"),
-        ({}, "a mapping is no encoder"),
-        ({1: np.ones((2, 2))}, "a mapping is no encoder"),
-        (LangChain, "LangChain is a class"),
+        (Library, "Library is a class"),
+        (7, "found a value of the type int"),
+        ({}, "type dict"),
+        ({"en": by_length}, "type dict"),
+        ({"en": np.array([[1.0, 2]], dtype=object)}, "array of en holds object"),
+        (SimpleNamespace(encode=len, identity=7), "non-empty str, found 7"),
+        (lambda a, b: a, "must take one thing"),
+        (encoder({"en": np.ones((2, 2))}, dim=1), "takes no options"),
+        (broken, r"test_objects.py:[0-9]+: ZeroDivisionError: by nought"),
+        (lambda texts: [[1.0]], r"shape \(1, 1\) for 4 texts; expected numbers of shape \(4, d\)"),
+        (lambda texts: [[1], [2, 3], [1], [1]], "making numbers"),
+        (lambda texts: None, "NoneType"),
+        (lambda texts: np.array(texts), "<U3"),
+        (lambda texts: np.array(by_length(texts), dtype=np.uint8), "uint8"),
+        (lambda texts: [np.ones((2, 3), dtype=np.uint8) for _ in texts], "uint8"),
+        ({tag: np.ones((2, 4), dtype=np.uint8) for tag in ("en", "de")}, "uint8"),
+        (encoder(by_length, dim=9), "dim=9: vectors have 1 dimensions"),
     ],
 )
-def test_what_is_no_encoder_is_named(entry, says):
-    with pytest.raises(InputError, match=f"^text encoder 'mine': .*{says}"):
-        taken(entry)
+def test_what_is_wrong_is_told_in_a_line_with_the_name(entry, says):
+    with pytest.raises(InputError, match=says) as caught:
+        encode(taken(entry), BATCH, VectorSource("text encoder 'mine'", ""))
+    assert "\n" not in str(caught.value) and ("mine" in str(caught.value) or "array" in str(caught.value))
 
 
-def broken(texts):
-    raise ZeroDivisionError("by nought")
+def test_options_put_prompts_before_texts_and_cut_vectors():
+    made = taken(encoder(by_length, query_prompt="query: ", candidate_prompt="p: "))
+    assert made.by_role and made.encode(in_role("query"))[:, 0].tolist() == [8, 9, 10, 8]
+    assert made.encode(in_role("candidate"))[:, 0].tolist() == [4, 5, 6, 4]
+    wide = taken(encoder(encoder(lambda texts: np.ones((len(texts), 8)), dim=3), identity="wide@1"))
+    assert wide.encode(BATCH).shape == (4, 3) and wide.content == ("text",) and wide.has_own_identity
+    assert wide.identity == "named:wide@1#dim=3"
+    for model, options in (("st:LaBSE", {"dim": 3}), (by_length, {"dim": 0})):
+        with pytest.raises(InputError):
+            encoder(model, **options)
+    with pytest.raises(InputError, match="is for texts"):
+        image_encoder(encoder(by_length, prompt="q"))
 
 
-@pytest.mark.parametrize(
-    ("function", "says"),
-    [
-        (broken, r"the function failed at .*test_objects.py:[0-9]+: ZeroDivisionError: by nought"),
-        (lambda texts: [[1.0]], r"returned shape \(1, 1\) for 4 texts; expected numbers of shape \(4, d\)"),
-        (lambda texts: [[1], [2, 3], [1], [1]], "making numbers of what it returned failed"),
-        (lambda texts: None, "returned a value of the type NoneType for 4 texts"),
-        (
-            lambda texts: np.array([None] * len(texts)),
-            r"returned Python objects \(dtype object\), such as .* for 4 texts",
-        ),
-        (lambda texts: np.array(texts), "returned values of the dtype <U3 for 4 texts"),
-    ],
-)
-def test_errors_of_functions_name_the_encoder(function, says):
-    made = taken(function)
-    with pytest.raises(InputError, match=f"^text encoder 'mine': {says}"):
-        made.encode(BATCH)
-    own = getattr(function, "__name__", "").replace("<lambda>", "function")
-    with pytest.raises(InputError, match=f"^text encoder '{own}': {says}"):
-        text_encoders([function], languages=["en"])[own].encode(BATCH)
+def test_images_come_as_bytes_and_are_kept_by_an_identity(images, tmp_path):
+    calls = []
+
+    def sizes(content):
+        calls.append(len(content))
+        return np.array([[np.cos(sum(one)), np.sin(sum(one)), 1.0] for one in content])
+
+    rows = [
+        {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "image": one}
+        for i, one in enumerate(images)
+        for tag in ("en", "de")
+    ]
+    done = []
+    for _ in range(2):  # the second time the vectors come from the store
+        named = encoder(sizes, identity="sizes@1", dim=2)
+        backretrieval(rows, "chargram", image_encoder=named, pairs="en-de", measures="R@2", store=tmp_path)
+        done.append(sum(calls))
+    assert done[0] == done[1] > 0
 
 
-def test_a_function_that_cannot_be_called_is_named():
-    with pytest.raises(InputError, match=r"^text encoder 'mine': the function '<lambda>': must take"):
-        taken(lambda a, b: a)
-    name, made = image_encoder(lambda images: [[1.0]])
-    assert name == "function"
-    with pytest.raises(InputError, match=r"^image encoder 'function': returned shape"):
-        made.encode(Images([b"", b""], ["en"] * 2, ["1", "2"]))
+@pytest.fixture
+def images():
+    import io
+
+    from PIL import Image
+
+    found = []
+    for i in range(6):
+        Image.new("RGB", (4, 4), (40 * i, 0, 0)).save(out := io.BytesIO(), "PNG")
+        found.append(out.getvalue())
+    return found
 
 
 def test_errors_of_a_similarity_name_it():
@@ -219,109 +214,76 @@ def test_errors_of_a_similarity_name_it():
     _, made = image_model(colours)
     with pytest.raises(InputError, match=r"^image similarity 'colours': expected numbers"):
         made.similarity(*[Images([b""], ["en"], ["1"])] * 2)
-    assert made.identity.startswith("python:")
 
 
-class TestUnknownObjects:
-    def test_a_list_where_the_parameter_says_so(self):
-        class Library:
-            def encode(self, sentences: list[str]):
-                assert type(sentences) is list
-                return by_length(sentences)
-
-        assert np.asarray(taken(Library()).encode(BATCH)).tolist() == LENGTHS
-
-    def test_a_batch_where_the_parameter_says_so(self):
-        class Ours:
-            def encode(self, batch: Texts):
-                return by_length(batch.text)
-
-        assert np.asarray(taken(Ours()).encode(BATCH)).tolist() == LENGTHS
-
-    def test_a_list_where_the_batch_cannot_be_read(self):
-        class Library:
-            def encode(self, sentences, **kwargs):
-                return np.array([[len(text)] for text in sentences])
-
-        assert taken(Library()).encode(BATCH).tolist() == LENGTHS
-
-    def test_the_error_says_what_to_do(self):
-        class Broken:
-            def encode(self, what):
-                raise ValueError("never")
-
-        with pytest.raises(InputError, match=r"ValueError: never.*annotate its parameter.*list\[str\]"):
-            taken(Broken()).encode(BATCH)
-
-    def test_an_object_with_an_identity_gets_the_batch_alone(self):
-        class Ours:
-            identity = "ours"
-
-            def encode(self, batch):
-                raise ValueError("its own")
-
-        with pytest.raises(ValueError, match="its own"):
-            taken(Ours()).encode(BATCH)
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "path").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path / "path"))
+    for name in ("mine.py", "path/xl_models.py"):
+        Path(name).write_text(MODULE, encoding="utf-8")
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name.startswith(("xl_", "xlingual_user_")):
+            del sys.modules[name]
 
 
-def test_objects_without_an_identity_are_different_unless_named_equal():
-    made = text_encoders({"a": LangChain(), "b": LangChain()}, languages=["en"])
-    again = text_encoders({"a": LangChain()}, languages=["en"])
-    assert made["a"].identity == again["a"].identity != made["b"].identity
-    functions = text_encoders({"a": lambda texts: texts, "b": lambda texts: texts}, languages=["en"])
-    assert len({one.identity for one in functions.values()}) == 2
-    assert not any(one.has_own_identity for one in functions.values())
+def test_python_names_a_function_or_a_class_of_a_file_or_module(folder, images):
+    lengths = taken("python:mine.py:lengths")
+    assert lengths.encode(BATCH).tolist() == [[1, 1], [2, 0], [3, 0], [1, 1]]
+    assert pickle.loads(pickle.dumps(lengths)).encode(BATCH).shape == (4, 2)
+    model = taken(f"python:{folder}/mine.py:Model")
+    assert model.encode(BATCH).tolist() == [[1, 2], [2, 2], [3, 2], [1, 2]]
+    assert model.fitted_on == {b"row"} and model.identity.endswith("&own=model:3%7Cx")
+    assert taken("python:xl_models:of_batch").encode(BATCH).tolist() == [[2]] * 4
+    assert taken("python:xl_models:optional").encode(BATCH).tolist() == [[2]] * 4
+    many = Images((images * 50), ["en"] * 300, [str(i) for i in range(300)])
+    name, sizes = image_encoder("python:xl_models:sizes")
+    assert name == "sizes" and sizes.encode(many).tolist() == [[len(one)] for one in images] * 50
+    assert sys.modules["xl_models"].SIZES == [256, 44]
 
 
-class TestOptions:
-    def test_prompts_go_before_texts_by_role(self):
-        made = taken(encoder(by_length, query_prompt="query: ", candidate_prompt="p: "))
-        assert made.by_role
-        assert made.encode(in_role("query"))[:, 0].tolist() == [8, 9, 10, 8]
-        assert made.encode(in_role("candidate"))[:, 0].tolist() == [4, 5, 6, 4]
-        assert "query_prompt=query%3A%20&candidate_prompt=p%3A%20" in made.identity
+def test_the_identity_has_the_source_and_the_revision(folder):
+    plain, revised = (taken(f"python:mine.py:lengths{end}") for end in ("", "?revision=a|b"))
+    assert revised.identity == f"{plain.identity}&revision=a%7Cb" and "?source=" in plain.identity
+    assert (plain.content, revised.content) == (None, ("text",))
+    Path("mine.py").write_text(MODULE + "# changed\n")
+    assert taken("python:mine.py:lengths").identity != plain.identity
 
-    def test_dimensions_and_identity(self):
-        wide = encoder(lambda texts: np.ones((len(texts), 8)), dim=3)
-        made = taken(encoder(wide, identity="wide@1"))  # options add up
-        assert made.encode(BATCH).shape == (4, 3)
-        assert made.identity == "named:wide@1#dim=3" and made.has_own_identity
-        assert "text" in made.content
-        with pytest.raises(InputError, match="dim=9, but the vectors have 8 dimensions"):
-            taken(encoder(lambda texts: np.ones((len(texts), 8)), dim=9)).encode(BATCH)
 
-    def test_images(self, tmp_path):
-        from PIL import Image
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("mine.py:fails", r"at mine.py:21: JSONDecodeError: "),
+        ("mine.py:leaves", r"at mine.py:24: SystemExit: 3"),
+        ("mine.py:long", r"at mine.py:27: ValueError: x x .{0,300}…$"),
+        ("mine.py:Fails", "RuntimeError: no weights"),
+        ("mine.py:number", "type int"),
+        ("mine.py:length", "Did you mean 'lengths'"),
+        ("mine.py", "MODULE:FUNCTION"),
+        ("min.py:lengths", "no such file 'min.py'. Did you mean 'mine.py'"),
+        ("xl_nothing:f", "no module 'xl_nothing' on the import path"),
+        ("xl_syntax:f", r"at path/xl_syntax.py:1: SyntaxError"),
+        ("raises.py:f", "at raises.py:2: ModuleNotFoundError: No module named 'xl_nothing_"),
+        ("notes.txt/:f", "no such file"),
+    ],
+)
+def test_errors_of_users_code_are_one_line_with_the_place(folder, name, says):
+    Path("path/xl_syntax.py").write_text("def f(:\n")
+    Path("raises.py").write_text("\nimport xl_nothing_of_that_name\n")
+    with pytest.raises(InputError, match=f"^(text encoder 'mine': )?python:.*{says}") as caught:
+        taken(f"python:{name}").encode(BATCH)
+    assert "\n" not in str(caught.value)
 
-        rows = []
-        for i in range(6):
-            Image.new("RGB", (4, 4), (40 * i, 0, 0)).save(tmp_path / f"{i}.png")
-            image = (tmp_path / f"{i}.png").read_bytes()
-            rows += [
-                {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "image": image} for tag in ("en", "de")
-            ]
-        calls = []
 
-        def sizes(images):
-            calls.append(len(images))
-            return np.array([[np.cos(sum(one)), np.sin(sum(one)), 1.0] for one in images])
-
-        named = encoder(sizes, identity="sizes@1", dim=2)
-        _, made = image_encoder(named)
-        assert made.content == ("bytes",) and made.has_own_identity
-        done = []
-        for _ in range(2):  # the second time the vectors come from the store
-            folder = tmp_path / "store"
-            backretrieval(rows, "chargram", image_encoder=named, pairs="en-de", measures="R@2", store=folder)
-            done.append(sum(calls))
-        assert done[0] == done[1] > 0
-        with pytest.raises(InputError, match="query_prompt is for texts, and this one encodes images"):
-            image_encoder(encoder(sizes, query_prompt="q: "))
-
-    def test_what_cannot_be(self):
-        with pytest.raises(InputError, match="is a spec: write its options behind a question mark"):
-            encoder("st:LaBSE", dim=3)
-        with pytest.raises(InputError, match="dim must be a whole number"):
-            encoder(by_length, dim=0)
-        with pytest.raises(InputError, match="prompt_name is for a SentenceTransformer"):
-            taken(encoder(by_length, prompt_name="query"))
+def test_a_file_imports_its_neighbours_and_the_path_stays_as_it_was(folder):
+    (folder / "sub").mkdir()
+    (folder / "sub/xl_neighbour.py").write_text(
+        "class A:\n    f = staticmethod(lambda texts: [[1.0]] * len(texts))\n"
+    )
+    (folder / "sub/main.py").write_text("from xl_neighbour import A\n")
+    before = list(sys.path)
+    assert taken("python:sub/main.py:A.f").encode(BATCH).tolist() == [[1]] * 4
+    assert sys.path == before

@@ -70,40 +70,33 @@ def test_forms(written, spec):
 @pytest.mark.parametrize(
     ("written", "says"),
     [
-        ("", "empty"),
-        ("ours=", "empty"),
+        ("", "no scheme or path"),
+        ("ours=", "no scheme or path"),
         ("?dim=3", "no scheme or path"),
-        ("randm:?dim=3", "Did you mean 'random'?"),
-        ("randm", "unknown scheme 'randm'"),
-        ("http://host/x.npy", "unknown scheme 'http'"),
-        ("random::", "nothing after '::'"),
+        ("randm:?dim=3", "'random'"),
+        ("randm", "'randm'"),
+        ("http://host/x.npy", "'http'"),
+        ("random::", "after '::'"),
         ("random:?dim", "'dim' is not written key=value"),
         ("random:?dim=3&&seed=1", "'' is not written key=value"),
-        ("random:?dmi=3", "no option 'dmi'. Did you mean 'dim'? (its options: dim, seed)"),
-        ("translate:d.tsv::random:?dim=3&to=en", "to= belongs behind translate:d.tsv, before ::"),
-        ("translate:d.tsv::random:?dmi=3", "Did you mean 'dim'? (its options: dim, seed)"),
-        ("random:?dim=3&dim=4", "given twice"),
-        ("random:?dim=x", "dim must be a whole number of at least 1, found 'x'"),
+        ("random:?dmi=3", "'dim'"),
+        ("random:?dim=3&dim=4", "twice"),
+        ("random:?dim=x", "at least 1, found 'x'"),
         ("random:?dim=0", "at least 1"),
         ("random:?seed=-1", "at least 0"),
         ("random:?dim=", "found ''"),
         ("random:?dim=٣", "whole number"),
-        ("chargram:?n=5-3", "n must be a range such as 3-5"),
-        ("chargram:?n=0", "n must be a range"),
-        ("chargram:?fit=", "fit must be a value"),
-        ("random:words", "takes no argument"),
-        ("vectors:", "needs an argument: vectors:PATH"),
-        ("vectors:?key=a", "needs an argument"),
-        ("lsa:?pairs=2", "fit= is missing"),
-        ("lsa:?fit=m.csv#train", "fit_texts"),
-        ("random::chargram", "cannot be applied on top"),
-        (
-            "pixels",
-            "does not encode texts; these encoders do: vectors",
-        ),
+        ("chargram:?n=5-3", "3-5"),
+        ("chargram:?fit=", "fit must be"),
+        ("random:words", "no argument"),
+        ("vectors:?key=a", "vectors:PATH"),
+        ("lsa:?pairs=2", "fit="),
+        ("random::chargram", "on top"),
+        ("translate:d.tsv", "::SPEC"),
+        ("pixels", "not texts"),
     ],
 )
-def test_errors(written, says):
+def test_errors_say_what_is_wrong(written, says):
     assert says in refused(written)
 
 
@@ -125,9 +118,6 @@ def test_every_scheme_is_described_and_can_be_imported():
         assert scheme.summary
         assert all(option.summary for option in scheme.options)
         assert set(scheme.takes) in ({LISTS}, {TEXTS}, {IMAGES}, {TEXTS, IMAGES})
-
-
-# what errors show
 
 
 @pytest.mark.parametrize(
@@ -180,29 +170,14 @@ def test_every_option_is_shown_but_those_of_keys():
 @pytest.mark.parametrize(
     ("written", "argument", "options"),
     [
-        (
-            "st:e5?query_prompt=query: &candidate_prompt=passage: ",
-            "e5",
-            {"query_prompt": "query: ", "candidate_prompt": "passage: "},
-        ),
-        ("st:m?prompt=Q & A: &dim=3", "m", {"prompt": "Q & A: ", "dim": "3"}),
+        ("st:e5?query_prompt=query: &dim=3", "e5", {"query_prompt": "query: ", "dim": "3"}),
         ("st:m?prompt=Really? Yes: ", "m", {"prompt": "Really? Yes: "}),
         ("lsa:?fit=a b/shop.parquet#train", "", {"fit": "a b/shop.parquet#train"}),
         ("st:m?prompt=100% sure: ", "m", {"prompt": "100% sure: "}),
-        ("st:m?revision=refs/pr/1", "m", {"revision": "refs/pr/1"}),
+        ("st:m?prompt=Q %26 A: ", "m", {"prompt": "Q & A: "}),
     ],
 )
 def test_usual_values_need_no_percent_signs(written, argument, options):
     spec = parse(written)
     assert (spec.argument, dict(spec.options)) == (argument, options)
     assert parse(str(spec)) == spec
-
-
-def test_a_file_may_have_a_question_mark_in_its_name(tmp_path):
-    path = tmp_path / "what?.npy"
-    path.touch()
-    for written, options in ((f"vectors:{path}", ()), (f"{path}?key=a", (("key", "a"),))):
-        spec = parse(written)
-        assert (spec.scheme, spec.argument, spec.options) == ("vectors", str(path), options)
-    with pytest.raises(InputError, match="is not written key=value"):
-        parse(f"vectors:{tmp_path / 'other?.npy'}")

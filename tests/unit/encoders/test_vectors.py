@@ -1,248 +1,216 @@
+"""`vectors:`: arrays and columns of tables, by the order of their lines and by id."""
+
 import hashlib
 import pickle
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from safetensors.numpy import save_file
 
+from xlingual import arrays
 from xlingual.data.manifest import Manifest
-from xlingual.encoders import image_model, text_encoders
-from xlingual.encoders.vectorfile import VectorOptions
-from xlingual.encoders.vectors import VectorsEncoder
+from xlingual.encoders import image_encoder, image_model, text_encoders
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Images, Numbering, Texts
+from xlingual.records import Numbering, Texts
 
-LANGUAGES = ("en", "de")
+N, DIM = 6, 3
+VECTORS = np.random.default_rng(0).normal(size=(N, DIM)).astype(np.float32)
+ORDER = np.array([3, 0, 5, 1, 4, 2])
+ROWS = [
+    {"id": f"t{i}", "lang": tag, "text": f"{tag} {i}", "item": f"p{i // 2}", "image": f"{i}.png"}
+    for i, tag in enumerate(["en", "de"] * 3)
+]
+TEXTS = Manifest.of(ROWS)
+
+
+def made(spec, languages=("en", "de"), **more):
+    (encoder,) = text_encoders([str(spec)], languages=languages, **more).values()
+    return encoder
+
+
+def encoded(spec, rows=range(N), manifest=TEXTS):
+    return made(spec).encode(manifest.texts(np.array(rows)))
 
 
 def batch(index, languages, *numberings, role=None):
-    n = len(index)
     built = tuple(Numbering(unit, np.asarray(rows), sizes) for unit, rows, sizes in numberings)
+    n = len(languages)
     return Texts(["x"] * n, languages, [str(i) for i in range(n)], role=role, numberings=built)
 
 
-def items(index, languages, size=4, **more):
-    numbering = ("items", index, {None: size, "en": size, "de": size})
-    return batch(index, languages, numbering, **more)
-
-
-def save(path, rows=4, dim=3, dtype=np.float32):
-    array = np.random.default_rng(rows).normal(size=(rows, dim)).astype(dtype)
-    np.save(path, array)
-    return array.astype(np.float32)
-
-
-def refused(make):
+def refused(spec, *words, **more):
     with pytest.raises(InputError) as caught:
-        make()
+        encoded(spec, **more)
     assert "\n" not in str(caught.value)
-    return str(caught.value)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
-def encode(path, texts=None):
-    return VectorsEncoder(str(path), LANGUAGES).encode(
-        items([0, 1], ["en", "de"]) if texts is None else texts
-    )
+def column(vectors=VECTORS, kind=None):
+    return pa.array([None if row is None else list(row) for row in vectors], kind or pa.list_(pa.float32()))
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, np.uint16, np.int64, bool])
-def test_numbers_of_every_kind_become_float32(tmp_path, dtype):
-    array = save(tmp_path / "v.npy", dtype=dtype)
-    vectors = encode(tmp_path / "v.npy", items([3, 0, 3], ["en", "de", "en"]))
+def write(path, content, compression=None):
+    if path.suffix == ".parquet":
+        pq.write_table(content, path, row_group_size=4)
+    elif path.suffix == ".arrow":
+        with pa.ipc.new_stream(str(path), content.schema) as stream:
+            stream.write_table(content, max_chunksize=4)
+    else:
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        with pa.ipc.new_file(str(path), content.schema, options=options) as file:
+            file.write_table(content, max_chunksize=4)
+    return path
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int8, np.uint16, np.int64, bool])
+@pytest.mark.parametrize("suffix", ["npy", "safetensors"])
+def test_arrays_of_numbers_become_float32(tmp_path, dtype, suffix):
+    array, path = np.asfortranarray((9 * VECTORS).astype(dtype)), tmp_path / f"v.{suffix}"
+    if suffix == "npy":
+        np.save(path, array)
+    else:
+        save_file({"a": np.ascontiguousarray(array), "scale": np.ones(2)}, path)
+    vectors = encoded(path, [5, 0, 5])
     assert vectors.dtype == np.float32
-    np.testing.assert_array_equal(vectors, array[[3, 0, 3]])
+    np.testing.assert_array_equal(vectors, array.astype(np.float32)[[5, 0, 5]])
 
 
-def test_each_language_has_its_file(tmp_path):
-    english, german = save(tmp_path / "v.en.npy"), save(tmp_path / "v.de.npy", dtype=np.float16)
-    vectors = encode(tmp_path / "v.{lang}.npy", items([2, 1, 0], ["de", "en", "de"]))
-    np.testing.assert_array_equal(vectors, [german[2], english[1], german[0]])
-
-
-def test_the_number_of_lines_chooses_the_numbering(tmp_path):
-    english, german = save(tmp_path / "v.en.npy", rows=4), save(tmp_path / "v.de.npy", rows=2)
-    texts = batch(
-        [0, 1],
-        ["en", "de"],
-        ("items", [3, 1], {"en": 4, "de": 4, None: 4}),
-        ("texts of the language", [0, 1], {"en": 3, "de": 2}),
-    )
-    np.testing.assert_array_equal(encode(tmp_path / "v.{lang}.npy", texts), [english[3], german[1]])
-
-
-def test_the_first_numbering_that_fits_is_used(tmp_path):
-    array = save(tmp_path / "v.npy")
-    texts = batch([0], ["en"], ("items", [2], {None: 4}), ("rows", [1], {None: 4}))
-    with pytest.warns(
-        DataWarning, match="as many as there are items and rows, which are in different orders"
-    ):
-        found = encode(tmp_path / "v.npy", texts)
-    np.testing.assert_array_equal(found, array[[2]])
-
-
-def test_a_file_of_one_language_is_in_the_order_of_its_texts(tmp_path):
-    """As many texts as items, in another order: a file made from the texts of a language follows them."""
-    rows = [
-        {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "item": i}
-        for tag, order in (("en", [0, 1, 2]), ("de", [2, 0, 1]))
-        for i in order
-    ]
-    manifest = Manifest.of(rows)
-    for tag, order in (("en", [0, 1, 2]), ("de", [2, 0, 1])):
-        np.save(tmp_path / f"v.{tag}.npy", np.eye(3, dtype=np.float32)[order])
-    encoder = VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["en", "de"])
-    with pytest.warns(DataWarning, match="its lines are taken as texts of the language de"):
-        vectors = encoder.encode(manifest.texts(np.arange(6)))
-    np.testing.assert_array_equal(vectors.argmax(axis=1), manifest.item)
-
-
-def test_no_rows_give_no_vectors(tmp_path):
-    save(tmp_path / "v.npy")
-    assert encode(tmp_path / "v.npy", items([], [])).shape == (0, 3)
-
-
-def test_images_have_vectors_too(tmp_path):
-    array = save(tmp_path / "v.npy")
-    images = Images(
-        [None, None], ["en", "de"], ["a", "b"], (Numbering("items", np.array([1, 3]), {None: 4}),)
-    )
-    np.testing.assert_array_equal(encode(tmp_path / "v.npy", images), array[[1, 3]])
-
-
-def test_roles_have_files(tmp_path):
-    query, candidate = (
-        save(tmp_path / "v.questions.npy"),
-        save(tmp_path / "v.candidates.npy", dtype=np.float16),
-    )
-    path = tmp_path / "v.{role}.npy"
-    np.testing.assert_array_equal(encode(path, items([1], ["en"], role="query")), query[[1]])
-    np.testing.assert_array_equal(encode(path, items([1], ["en"], role="candidate")), candidate[[1]])
-    assert VectorsEncoder(str(path), LANGUAGES).identity.startswith("vectors:")
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
-def test_numbers_that_are_not_finite_are_refused_where_used(tmp_path, bad):
-    array = np.ones((4, 3))
-    array[2, 1] = bad
-    np.save(tmp_path / "v.npy", array)
-    refused(lambda: encode(tmp_path / "v.npy", items([0, 2, 2], ["en"] * 3)))
-    assert encode(tmp_path / "v.npy", items([0, 3], ["en"] * 2)).shape == (2, 3)
-
-
-def test_hostile_and_damaged_files_are_refused(tmp_path):
-    path = tmp_path / "v.npy"
-    np.save(path, np.array([[{}]], dtype=object))
-    assert "no plain array of numbers" in refused(lambda: encode(path))
-    path.write_bytes(pickle.dumps([1]))
-    assert "no plain array of numbers" in refused(lambda: encode(path))
-    path.write_bytes(b"")
-    assert "no plain array of numbers" in refused(lambda: encode(path))
-    path.write_bytes(b"PK\x03\x04 an archive")
-    assert "no plain array of numbers" in refused(lambda: encode(path))
-    save(path)
-    whole = path.read_bytes()
-    for cut in (7, 40, len(whole) - 1):
-        path.write_bytes(whole[:cut])
-        assert "no plain array of numbers, or damaged" in refused(lambda: encode(path))
-
-
-def test_a_file_without_lines_fits_no_data(tmp_path):
-    np.save(tmp_path / "v.npy", np.ones((0, 3)))
-    assert "has 0 lines" in refused(lambda: encode(tmp_path / "v.npy"))
-
-
-def test_identity_is_the_hash_of_the_bytes(tmp_path):
-    save(tmp_path / "v.en.npy")
-    save(tmp_path / "v.de.npy", dtype=np.float16)
-    single = VectorsEncoder(str(tmp_path / "v.en.npy"), LANGUAGES)
-    digest = hashlib.sha256((tmp_path / "v.en.npy").read_bytes()).hexdigest()
-    assert single.identity == f"vectors:{digest[:16]}"
-    both = VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["en", "de"]).identity
-    assert both == VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["de", "en"]).identity
-    (tmp_path / "v.de.npy").write_bytes((tmp_path / "v.en.npy").read_bytes())
-    assert both != VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["en", "de"]).identity
-
-
-ASKED_IN = {"query": ["en", "fr"], "candidate": ["en", "de"]}
-
-
-def roles_encoder(folder, role_languages=ASKED_IN):
-    return VectorsEncoder(
-        str(folder / "v.{role}.{lang}.npy"), ["en", "de", "fr"], VectorOptions(), role_languages
-    )
-
-
-def save_by_role(folder):
-    return {
-        (role, language): save(folder / f"v.{role}.{language}.npy", rows=4 + i)
-        for i, (role, language) in enumerate(
-            [("questions", "en"), ("questions", "fr"), ("candidates", "en"), ("candidates", "de")]
-        )
-    }
-
-
-def test_files_are_asked_for_by_the_languages_of_their_role(tmp_path):
-    saved = save_by_role(tmp_path)
-    encoder = roles_encoder(tmp_path)
-    asked = batch([4, 0], ["fr", "en"], ("items", [4, 0], {"en": 4, "fr": 5}), role="query")
-    expected = [saved["questions", "fr"][4], saved["questions", "en"][0]]
-    np.testing.assert_array_equal(encoder.encode(asked), expected)
-    offered = batch([6, 5], ["de", "en"], ("items", [6, 5], {"en": 6, "de": 7}), role="candidate")
-    expected = [saved["candidates", "de"][6], saved["candidates", "en"][5]]
-    np.testing.assert_array_equal(encoder.encode(offered), expected)
-    identity = encoder.identity
-    save(tmp_path / "v.questions.de.npy")  # a file that nobody asks for counts for nothing
-    assert roles_encoder(tmp_path).identity == identity
-    save(tmp_path / "v.questions.fr.npy", rows=9)
-    assert roles_encoder(tmp_path).identity != identity
-
-
-def test_safetensors(tmp_path):
-    numpy_files = pytest.importorskip("safetensors.numpy")
-    array = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float16)
-    path = tmp_path / "v.safetensors"
-    numpy_files.save_file({"a": array, "scale": np.ones(2)}, path)
-    np.testing.assert_array_equal(encode(path, items([3, 1], ["en", "de"])), array[[3, 1]].astype(np.float32))
-    numpy_files.save_file({"a": array, "b": 2 * array}, path)
-    keyed = VectorsEncoder(str(path), LANGUAGES, VectorOptions(key="b"))
-    np.testing.assert_array_equal(keyed.encode(items([2], ["en"])), 2 * array[[2]].astype(np.float32))
-    assert keyed.identity != VectorsEncoder(str(path), LANGUAGES, VectorOptions(key="a")).identity
-    VectorsEncoder(str(path), LANGUAGES, VectorOptions(key="c"))
-    path.write_bytes(path.read_bytes()[:50])
-
-
-BITS = np.random.default_rng(0).random((4, 24)) > 0.5
-UBINARY = np.packbits(BITS, axis=-1)  # as sentence-transformers packs, high bits first
-BINARY = (UBINARY.astype(np.int16) - 128).astype(np.int8)
-
-
-def test_int8_is_taken_as_numbers_of_a_scale(tmp_path):
-    np.save(tmp_path / "v.npy", BINARY)
-    np.testing.assert_array_equal(encode(tmp_path / "v.npy", items([1], ["en"])), BINARY[[1]])
-
-
-@settings(max_examples=25)
-@given(
-    arrays(np.float32, (5, 2), elements=st.floats(-9, 9, width=32)),
-    st.lists(st.integers(0, 4)),
-    st.booleans(),
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.float64()), pa.large_list(pa.float32()), pa.list_(pa.float32(), DIM)]
 )
-def test_rows_are_the_lines_they_are_numbered(tmp_path_factory, array, index, fortran):
-    path = tmp_path_factory.mktemp("v") / "v.npy"
-    np.save(path, np.asfortranarray(array) if fortran else array)
-    texts = items(index, ["en"] * len(index), size=5)
-    np.testing.assert_array_equal(encode(path, texts), array[np.array(index, dtype=int)])
+@pytest.mark.parametrize("name", ["v.parquet", "v.arrow", "v.feather", "zstd.ipc"])
+def test_a_column_is_a_table_of_vectors(tmp_path, name, kind):
+    table = pa.table({"id": [row["id"] for row in ROWS], "embedding": column(kind=kind)})
+    path = write(tmp_path / name, table, "zstd" if name.startswith("zstd") else None)
+    np.testing.assert_array_equal(encoded(f"vectors:{path}?column=embedding"), VECTORS)
+    np.testing.assert_array_equal(encoded(path, [5, 1]), VECTORS[[5, 1]])  # the only column of vectors
 
 
-@pytest.mark.parametrize("name", ["hf.en", "api-de", "hf_en"])
+def test_large_vectors_stay_in_their_files(tmp_path, monkeypatch):
+    np.save(tmp_path / "v.npy", VECTORS)
+    monkeypatch.setattr(arrays, "IN_MEMORY", 8)
+    vectors = made(tmp_path / "v.npy").encode_noting(TEXTS.texts(np.arange(N))).vectors
+    assert isinstance(vectors, arrays.Rows)
+    np.testing.assert_array_equal(vectors[[4, 0]], VECTORS[[4, 0]])
+
+
+def test_files_by_language_are_in_the_order_of_what_they_count(tmp_path):
+    english, german = VECTORS[:4], VECTORS[4:]
+    np.save(tmp_path / "v.en.npy", english)
+    np.save(tmp_path / "v.de.npy", german)
+    items = ("items", [3, 1], {"en": 4, "de": 4, None: 4})
+    texts = ("texts of the language", [0, 1], {"en": 3, "de": 2})
+    encoder = made(tmp_path / "v.{lang}.npy")
+    np.testing.assert_array_equal(
+        encoder.encode(batch([], ["en", "de"], items, texts)), [english[3], german[1]]
+    )
+    assert encoder.encode(batch([], [])).shape == (0, DIM)
+    with pytest.raises(InputError, match="has 4 lines, but the data have 3 texts of the language en"):
+        encoder.encode(batch([], ["en", "de"], texts))
+    np.save(tmp_path / "v.npy", VECTORS[:4])
+    both = batch([], ["en"], ("items", [2], {None: 4}), ("rows", [1], {None: 4}))
+    with pytest.warns(DataWarning, match="as many as there are items and rows"):
+        np.testing.assert_array_equal(made(tmp_path / "v.npy", ["en"]).encode(both), VECTORS[[2]])
+
+
+def test_roles_have_files_of_their_languages(tmp_path):
+    for i, name in enumerate(("questions.en", "questions.fr", "candidates.en", "candidates.de")):
+        np.save(tmp_path / f"v.{name}.npy", VECTORS[: i + 2])
+    asked = {"query": ["en", "fr"], "candidate": ["en", "de"]}
+    spec, languages = f"{tmp_path}/*.{{role}}.{{lang}}.npy", ["en", "de", "fr"]
+    encoder = made(spec, languages, role_languages=asked)
+    query = batch([], ["fr", "en"], ("items", [2, 0], {"en": 2, "fr": 3}), role="query")
+    np.testing.assert_array_equal(encoder.encode(query), VECTORS[[2, 0]])
+    identity = encoder.identity
+    np.save(tmp_path / "v.questions.de.npy", VECTORS)  # a file that nobody asks for counts for nothing
+    assert made(spec, languages, role_languages=asked).identity == identity
+    with pytest.raises(InputError, match=r"leave \{role\} out"):
+        encoder.encode(batch([], ["en"], ("items", [0], {"en": 2})))
+
+
+def test_identity_is_the_hash_of_the_bytes_and_what_is_taken_of_them(tmp_path):
+    np.save(tmp_path / "v.npy", VECTORS)
+    digest = hashlib.sha256((tmp_path / "v.npy").read_bytes()).hexdigest()
+    assert made(tmp_path / "v.npy").identity == f"vectors:{digest[:16]}"
+    path = write(
+        tmp_path / "v.parquet", pa.table({"a": column(), "b": column(2 * VECTORS), "id": list("abcdef")})
+    )
+    one, two = (made(f"vectors:{path}?column={name}").identity for name in "ab")
+    assert one.removesuffix("?column=a") == two.removesuffix("?column=b")
+    assert made(f"vectors:{path}?column=b&id=id").identity == f"{two}&id=id"
+    write(path, pa.table({"b": column(3 * VECTORS)}))
+    np.testing.assert_array_equal(encoded(f"vectors:{path}?column=b"), 3 * VECTORS)  # not what was there
+
+
+def test_rows_are_matched_by_the_ids_of_texts_or_items(tmp_path):
+    table = pa.table({"id": [f"t{i}" for i in ORDER], "v": column(VECTORS[ORDER])})
+    path = write(tmp_path / "v.parquet", table)
+    np.testing.assert_array_equal(encoded(f"vectors:{path}?id=id", [1, 4]), VECTORS[[1, 4]])
+    write(path, pa.table({"sku": ["p2", "p0", "p1"], "v": column(VECTORS[:3])}))
+    expected = VECTORS[[1, 2, 0]]
+    with pytest.warns(DataWarning, match="serves all languages"):
+        np.testing.assert_array_equal(encoded(f"vectors:{path}?id=sku"), expected.repeat(2, axis=0))
+    _, images = image_encoder(f"vectors:{path}?id=sku")
+    np.testing.assert_array_equal(images.encode(TEXTS.images(np.array([0, 4]))), expected[[0, 2]])
+    refused(f"vectors:{path}?id=id", "no column 'id'")
+    doubled = write(
+        tmp_path / "d.parquet", pa.table({"v": column(), "id": ["t0", "t1", "t2", "t0", "t4", "t5"]})
+    )
+    refused(f"vectors:{doubled}?id=id", "'t0'", "1, 4")
+    few = write(tmp_path / "few.parquet", table.slice(2))
+    refused(f"vectors:{few}?id=id", "2 ids of texts are missing", "3 ids of items are missing")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300, None])
+def test_what_is_no_finite_vector_is_refused_where_it_is_used(tmp_path, bad):
+    rows = VECTORS.astype(np.float64)
+    rows[3, 1] = 0 if bad is None else bad
+    path = tmp_path / "v.npy"
+    if bad is None:
+        path = write(tmp_path / "v.ipc", pa.table({"v": column([*rows[:3], None, *rows[4:]])}))
+    else:
+        np.save(path, rows)
+    refused(path, "is line 4", rows=[0, 3, 3])
+    assert encoded(path, [0, 5]).shape == (2, DIM)
+
+
+def test_columns_and_tensors_that_hold_no_vectors(tmp_path):
+    path = write(tmp_path / "v.parquet", pa.table({"a": column(), "b": column(), "words": ["[0.1]"] * N}))
+    refused(path, "2 tables of numbers (a, b)", "?column=NAME")
+    for name in ("words", "c"):
+        refused(f"vectors:{path}?column={name}", f"'{name}'")
+    refused(f"vectors:{path}?key=a", "key=")
+    refused(write(tmp_path / "w.parquet", pa.table({"words": ["a"]})), "0 tables")
+    for rows in ([[1.0, 2.0], [1.0]], [[1.0, 2.0]] * 4 + [[1.0]]):  # in one piece, and in two
+        refused(write(tmp_path / f"v{len(rows)}.ipc", pa.table({"v": column(rows)})), "(1, 2)")
+    save_file({"a": VECTORS, "b": 2 * VECTORS}, tmp_path / "v.safetensors")
+    refused(tmp_path / "v.safetensors", "2 tables", "?key=NAME")
+    np.testing.assert_array_equal(encoded(f"vectors:{tmp_path}/v.safetensors?key=b"), 2 * VECTORS)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "safetensors", "parquet", "ipc", "npz", "pt", "faiss"])
+def test_damaged_and_hostile_files_are_refused(tmp_path, suffix):
+    path = tmp_path / f"v.{suffix}"
+    for content in (b"", b"PK\x03\x04 an archive", pickle.dumps([1]), VECTORS.tobytes()):
+        path.write_bytes(content)
+        refused(path, "v.")
+    np.save(tmp_path / "o.npy", np.array([[{}]], dtype=object))
+    refused(tmp_path / "o.npy", "a pickle")
+    np.save(tmp_path / "whole.npy", VECTORS)
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "whole.npy").read_bytes()[:-1])
+    refused(tmp_path / "cut.npy", "damaged")
+    for name, array in (("none", np.ones((0, 3))), ("bits", VECTORS.astype(np.uint8)), ("line", VECTORS[0])):
+        np.save(tmp_path / f"{name}.npy", array)
+        refused(tmp_path / f"{name}.npy", name)
+    refused(tmp_path / "whol.npy", "Did you mean 'whole.npy'")
+
+
+@pytest.mark.parametrize("name", ["hf.en", "hf_en", "en"])
 @pytest.mark.parametrize("star", [False, True])
 def test_the_file_of_one_language_does_not_serve_all(tmp_path, name, star):
-    save(tmp_path / f"{name}.npy")
+    np.save(tmp_path / f"{name}.npy", VECTORS)
     spec = f"vectors:{tmp_path}/{'*' if star else name}.npy"
-    says = refused(lambda: text_encoders(spec, languages=LANGUAGES))
-    assert f"write {tmp_path}/{name[:-2]}{{lang}}.npy" in says
-    assert len(text_encoders(spec, languages=[name[-2:]])) == 1
-    assert len(text_encoders(spec, languages=["fr", "es"])) == 1
-    assert image_model(spec, languages=LANGUAGES)
+    refused(spec, f"write {tmp_path}/{name[:-2]}{{lang}}.npy")
+    assert made(spec, ["en"]) and made(spec, ["fr", "es"]) and image_model(spec, languages=["en", "de"])

@@ -17,7 +17,7 @@ from xlingual import (
     write_report,
 )
 from xlingual.embed.sides import embed_texts
-from xlingual.encoders.base import adopt
+from xlingual.encoders import Stacked, adopt
 from xlingual.errors import InputError
 from xlingual.forms import SparseVectors, TokenVectors
 from xlingual.report.pages.evaluation import page
@@ -207,23 +207,14 @@ def test_functions_give_them_too_and_encoders_on_top_refuse_them(manifest, tmp_p
     assert [type(one.vectors) for one in found.values()] == [TokenVectors, SparseVectors, TokenVectors]
     assert found["tokens"].vectors.sizes.tolist() == [4, 4, 4, 4]
     with pytest.raises(InputError, match=r"the encoder below .* gives sparse vectors.* 'x' needs one dense"):
-        embed_texts(manifest, "x", adopt(OnTop(made["sparse"])), rows, any_form=True)
+        embed_texts(manifest, "x", OnTop(made["sparse"]), rows, any_form=True)
 
 
-class OnTop:
+class OnTop(Stacked):
     identity = "on top"
 
-    def __init__(self, base):
-        self.base = base
-
-    def inputs(self, batch):
-        return (batch,)
-
-    def apply(self, vectors):
-        return vectors
-
-    def encode(self, batch):
-        return self.apply(self.base.encode(batch))
+    def apply(self, *vectors):
+        return vectors[0]
 
 
 @pytest.mark.parametrize(

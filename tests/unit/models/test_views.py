@@ -20,7 +20,6 @@ def test_two_columns():
     given = batch("ab", "cd", title=["a", " "], body=["b", "d"])
     views = two_views(given, "title", "body", None, "it")
     assert (views.title.text, views.body.text, views.lacking) == (["a", "d"], ["b", "d"], [False, True])
-    assert (views.title.of_field, views.body.of_field) == ("title", "body")
     assert not views.title.fields and not views.title.context and views.title.ids == given.ids
 
 

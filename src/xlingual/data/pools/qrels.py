@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.names import AMBIGUOUS, Names, zeros_hint
+from xlingual.data.names import AMBIGUOUS, Names
 from xlingual.data.pools.build import taken
 from xlingual.data.pools.retrieval_folder import Rows, judged_columns
 from xlingual.data.pools.rows import Candidates, Questions
@@ -40,7 +40,6 @@ def with_qrels(source: str, rows: Rows, given: QrelsLike, *, unanswered: bool = 
         raise InputError(
             f"{qrels.source}: no judgement above 0 is of a query and a candidate of {source}: name both by "
             "their ids, or as language:id"
-            + (zeros_hint(qrels.queries, questions.ids) or zeros_hint(qrels.candidates, candidates.ids))
         )
     lost["queries without a relevant candidate"] = len(questions) - len(stays)
     keys = [

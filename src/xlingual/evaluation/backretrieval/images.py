@@ -14,7 +14,7 @@ from xlingual.data.check import MANY, shared_images, shared_sentence
 from xlingual.data.images import items_of_images, near_equal, sketched
 from xlingual.embed.sides import ImageIndex
 from xlingual.encoders.decoding import distinct
-from xlingual.encoders.own_similarity import OwnSimilarity
+from xlingual.encoders.objects import SimilarityFunction
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.pair_run import PairRun, PairTask, rows_with_image
 from xlingual.evaluation.passes import one_pass
@@ -32,7 +32,7 @@ class ComparedImages:
 
     code: Ints  # [rows of the manifest] the image of each text row, -1 where it has none here
     images: Images  # the distinct ones
-    function: OwnSimilarity
+    function: SimilarityFunction
 
     @property
     def points(self) -> Ints:
@@ -65,7 +65,7 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
     Near-duplicates are looked for on the way: among images, where there are vectors of them.
     """
     name, found = encoders.image_model(run.image_spec(), languages=run.languages)
-    if not isinstance(found, OwnSimilarity):
+    if not isinstance(found, SimilarityFunction):
         identity, index = run.identity(found), run.embedded(name, found)
         if shared := shared_images(run.manifest, _grouped(index, run.manifest.item)):
             warn(f"{run.manifest.source}: {shared_sentence(shared)}")

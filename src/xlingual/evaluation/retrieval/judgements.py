@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.languages import tag_of
-from xlingual.data.names import UNKNOWN, Names, zeros_hint
+from xlingual.data.names import UNKNOWN, Names
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.qrels import Qrels
@@ -174,7 +174,7 @@ def judgements_of_qrels(
             raise InputError(
                 f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
                 f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them "
-                f"alike{zeros_hint(run.candidates, qrels.candidates)}"
+                f"alike"
             )
     candidates |= dict.fromkeys(name for run in runs for name in run.candidates)
     for word, column in {"clusters": clusters, **labels}.items():

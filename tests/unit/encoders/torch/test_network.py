@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 library = pytest.importorskip("sentence_transformers")
 
 from xlingual.encoders import kind_of, text_encoders  # noqa: E402
-from xlingual.errors import DataWarning, InputError  # noqa: E402
+from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 
 
@@ -184,6 +184,13 @@ def test_nothing_of_torch_is_loaded_before_the_first_vector(checkpoints, monkeyp
     for name in ("torch", "transformers", "sentence_transformers"):  # there, but of no use
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     assert encoder(f"hf:{checkpoints('bert')}").identity.startswith("hf:")
+
+
+def test_xlm_needs_the_extra_of_its_tokenizer(checkpoints, monkeypatch):
+    assert encoder(f"hf:{checkpoints('xlm')}").encode(texts()).shape == (len(TEXTS), 32)
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    with pytest.raises(MissingExtraError, match="sacremoses"):
+        encoder(f"hf:{checkpoints('xlm')}")
 
 
 def test_a_batch_that_does_not_fit_is_halved(checkpoints, monkeypatch):

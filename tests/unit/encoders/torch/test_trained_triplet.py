@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from xlingual import Manifest  # noqa: E402
 from xlingual.embed.sides import embed_texts  # noqa: E402
-from xlingual.encoders import Stacked, adopt, kind_of, text_encoders  # noqa: E402
+from xlingual.encoders import Encoder, Stacked, adopt, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import write_model  # noqa: E402
 from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
@@ -64,7 +64,7 @@ def test_vectors_are_those_of_the_network(tmp_path, split, cut):
 def test_what_the_encoder_below_is_asked_for_is_asked_through_the_model(tmp_path):
     model_at(tmp_path / "m")
 
-    class Base:
+    class Base(Encoder):
         identity, fitted_on, depends_on_batch = encoder(SPEC).identity, frozenset({b"x"}), True
         fitted = 0
 
@@ -109,31 +109,6 @@ def test_other_bases_are_refused(tmp_path, spec, said):
     model_at(tmp_path / "m")
     with pytest.raises(InputError, match=said):
         encoder(spec.format(m=tmp_path / "m")).encode(manifest().texts(np.arange(4)))
-
-
-def test_files_of_vectors_for_each_column(tmp_path):
-    rows, rng = manifest(), np.random.default_rng(0)
-    made = {}
-    for name in ("title", "body"):
-        for tag in ("en", "de"):
-            made[name, tag] = rng.standard_normal((2, 8)).astype(np.float32)
-            np.save(tmp_path / f"v.{name}.{tag}.npy", made[name, tag])
-    spec = f"vectors:{tmp_path}/v.{{field}}.{{lang}}.npy"
-    folder = model_at(tmp_path / "m", spec)
-    network = Triplet(TripletConfig.from_dict(folder.config["model"]), seed=1)
-    title, body = (
-        torch.tensor(np.stack([made[name, tag][i // 2] for i, tag in enumerate(["en", "de", "en", "de"])]))
-        for name in ("title", "body")
-    )
-    found = embed_texts(rows, "m", encoder(f"model:{folder.path}::{spec}"), np.arange(4)).vectors
-    np.testing.assert_allclose(found, network.represent(title, body).detach().numpy(), atol=1e-6)
-    with pytest.raises(InputError, match="the text itself is encoded here, not a column"):
-        encoder(spec).encode(rows.texts(np.arange(4)))
-    before = encoder(spec).identity
-    np.save(tmp_path / "v.title.de.npy", made["body", "de"])
-    assert encoder(spec).identity != before
-    with pytest.raises(InputError, match="not found"):
-        _ = encoder(f"vectors:{tmp_path}/w.{{field}}.{{lang}}.npy").identity
 
 
 def test_it_is_known_to_be_fitted_on_top_of_another(tmp_path):

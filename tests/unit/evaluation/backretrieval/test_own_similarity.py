@@ -9,7 +9,7 @@ from PIL import Image
 
 from xlingual.data.manifest import Manifest
 from xlingual.encoders import image_model
-from xlingual.encoders.own_similarity import is_similarity
+from xlingual.encoders.objects import is_similarity
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
 

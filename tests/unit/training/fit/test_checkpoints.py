@@ -28,7 +28,6 @@ class Crashing:
             (checkpoints, "sync_folder"),
             (checkpoints, "write_file"),
             (checkpoints.shutil, "rmtree"),
-            (log, "append"),
             (log, "write_file"),
             (os, "fsync"),
             (os, "replace"),
