@@ -272,25 +272,6 @@ def test_some_unknown_names_are_left_out_and_said(manifest, vectors):
         assert values(found, "run") == values(xlr(manifest, {"v": vectors}), "v")
 
 
-@pytest.mark.filterwarnings("ignore:.*have no results:xlingual.errors.DataWarning")
-def test_names_that_lost_their_zeros_are_recognised():
-    ids = [f"{place:03d}" for place in range(12)]
-    manifest = Manifest.of([{"id": own, "text_en": f"a {own}", "text_de": f"b {own}"} for own in ids])
-    lists = {f"en:{own}": {f"de:{own}": 1.0} for own in ids}
-    bare = {query.replace(":0", ":").replace(":0", ":"): own for query, own in lists.items()}
-    with pytest.raises(
-        InputError, match=r"none of its 12 queries is known .*'en:0' may be '000': did the ids"
-    ):
-        xlr(manifest, {"run": SearchRun.of(bare)}, measures=["R@1"])
-    mixed = dict(list(lists.items())[:6]) | {"en:7": {"de:007": 1.0}}
-    with pytest.warns(DataWarning, match=r"1 of 7 queries are not in the data .*'en:7' may be '007': did"):
-        xlr(manifest, {"run": SearchRun.of(mixed)}, measures=["R@1"])
-    other = lists | {"en:x7": {"de:007": 1.0}}
-    with pytest.warns(DataWarning) as seen:
-        xlr(manifest, {"run": SearchRun.of(other)}, measures=["R@1"])
-    assert not any("zeros" in str(one.message) for one in seen)
-
-
 def test_where_vectors_are_needed_a_run_is_refused(manifest, vectors):
     run = SearchRun.of(ranking(vectors, "en", "de"))
     from xlingual import distance_correlation
