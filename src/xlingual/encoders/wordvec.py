@@ -109,13 +109,13 @@ class WordvecEncoder(Encoder):
             words, total = _words(distinct, file)
             weight = _weights(self.weight, words) if self.fit is None else self._fitted_weights(tag, file)
             place = {word: i for i, word in enumerate(sorted({word for text in words for word in text}))}
-            table = file.vectors(list(place)).astype(np.float64)
+            table = file.vectors(list(place))
             factor = np.array(list(map(weight, place)))
             means = np.zeros((len(distinct), dim), dtype=np.float32)
             for row, text in enumerate(words):
                 if text:
                     index = [place[word] for word in text]
-                    means[row] = factor[index] @ table[index] / factor[index].sum()
+                    means[row] = factor[index] @ table[index].astype(np.float64) / factor[index].sum()
             vectors[rows] = means[same]
             known, words_of_all = (sum(counts[i] for i in same) for counts in (list(map(len, words)), total))
             self._unknown.add(tag, words_of_all - known, words_of_all)
