@@ -273,23 +273,6 @@ def test_other_bases_are_refused(tmp_path, below):
         encoder(f"model:{tmp_path / 'm'}{below}").encode(titled().texts(np.arange(4)))
 
 
-def test_files_of_vectors_for_each_column(tmp_path):
-    rows, rng, files = titled(), np.random.default_rng(0), {}
-    for name in ("title", "body"):
-        for tag in ("en", "de"):
-            files[name, tag] = rng.standard_normal((2, 8)).astype(np.float32)
-            np.save(tmp_path / f"v.{name}.{tag}.npy", files[name, tag])
-    spec = f"vectors:{tmp_path}/v.{{field}}.{{lang}}.npy"
-    folder = triplet_at(tmp_path / "m", spec)
-    network = Triplet(TripletConfig.from_dict(folder.config["model"]), seed=1)
-    halves = [
-        torch.tensor(np.stack([files[name, tag][i // 2] for i, tag in enumerate(["en", "de"] * 2)]))
-        for name in ("title", "body")
-    ]
-    found = embed_texts(rows, "m", encoder(f"model:{folder.path}::{spec}"), np.arange(4)).vectors
-    np.testing.assert_allclose(found, network.represent(*halves).detach().numpy(), atol=1e-6)
-
-
 VALUES = [10**12, -1, 1e300, None, [], {}, "x", True, {"a": {"b": []}}, "\ud800"]
 HOSTILE = [b"", b"{", b"[" * 100_000, b'{"a": ' * 60_000, b"3", b'{"kind": ["x"]}', b"\xff"]
 
