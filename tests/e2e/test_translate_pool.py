@@ -10,7 +10,7 @@ import pytest
 
 from xlingual.data.pools.build import translate_rows
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.encoders.dictionary import DictionaryTranslator
+from xlingual.encoders.translate import DictionaryTranslator
 from xlingual.errors import InputError
 
 WORDS = {"ann": "anne", "sings": "singt", "who": "wer", "two": "zwei", "birds": "voegel", "where": "wo"}

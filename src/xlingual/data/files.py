@@ -44,7 +44,7 @@ _ARROW = (".arrow", ".feather", ".ipc")
 _JSON = (".jsonl", ".ndjson", ".json")
 _DELIMITED = {".csv": ",", ".tsv": "\t"}
 ENDINGS = (".parquet", *_ARROW, *_JSON, *_DELIMITED)  # those of text files also with .gz behind them
-_MOST_BYTES = 1 << 30  # of a .gz file, unpacked
+_MOST_BYTES = 1 << 28  # of a .gz file, unpacked
 _BLOCK = 1 << 14  # rows of JSON that are Python objects at a time
 _NESTED = 500  # brackets in a line of JSON; Arrow's reader of it runs out of stack at some ten thousand
 _LARGEST = 2**53  # whole numbers from here on are not exact as floats
@@ -208,7 +208,7 @@ def _unpacked(raw: bytes, path: Path) -> bytes:
             unpacker = zlib.decompressobj(wbits=31)
             whole += unpacker.decompress(raw, _MOST_BYTES + 1 - len(whole))
             if len(whole) > _MOST_BYTES:
-                raise InputError(f"{path} has more than {_MOST_BYTES >> 30} GiB unpacked: unpack it first")
+                raise InputError(f"{path} has more than {_MOST_BYTES >> 20} MiB unpacked: unpack it first")
             if not unpacker.eof:
                 raise zlib.error("its end is missing")
             raw = unpacker.unused_data

@@ -26,6 +26,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.columns import pick
+from xlingual.data.rows import numbered
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -57,62 +58,40 @@ def near_texts(
     returned. An empty text is near-equal to none. With `shingles` about so many of a text on average are
     compared, where there are more: those of some hashes, the same for every text; similarities are estimates.
     """
-    code, different = _numbered(texts)
-    first = np.unique(code, return_index=True)[1]
-    known = np.flatnonzero(np.array([bool(text) for text in different], dtype=bool))
-    sets = _weighted_sets([different[i] for i in known], shingles)
-    wanted = np.unique(code if queries is None else code[queries])
-    wanted_sets = np.searchsorted(known, wanted[np.isin(wanted, known)])
-    a, b, similarity = _joined(sets, wanted_sets, least)
-    same = _equal(code, np.isin(code, known))
-    same = same[:, np.isin(code[same[0]], wanted)]
-    return (
-        np.concatenate([same[0], first[known[a]]]),
-        np.concatenate([same[1], first[known[b]]]),
-        np.concatenate([np.ones(same.shape[1]), similarity]),
-    )
-
-
-def _numbered(texts: Sequence[str]) -> tuple[Ints, list[str]]:
-    """Return the number of each text among the different ones, which are in lower case with single blanks."""
-    number: dict[str, int] = {}
-    code = [number.setdefault(" ".join(text.lower().split()), len(number)) for text in texts]
-    return np.array(code, dtype=np.int64), list(number)
-
-
-def _equal(code: Ints, counted: np.ndarray) -> Ints:
-    """Return [2, p] each position and the next one of equal code, of those counted."""
-    places = np.flatnonzero(counted)
+    code, different = numbered(" ".join(text.lower().split()) for text in texts)
+    filled = np.flatnonzero(np.array([bool(text) for text in different], dtype=bool))
+    first = np.unique(code, return_index=True)[1][filled]
+    asked = np.unique(code if queries is None else code[queries])
+    sets = _weighted_sets([different[i] for i in filled], shingles)
+    size = np.asarray(sets.sum(axis=1)).ravel()
+    places = np.flatnonzero(np.isin(code, np.intersect1d(filled, asked)))
     order = places[np.argsort(code[places], kind="stable")]
-    same = code[order[1:]] == code[order[:-1]]
-    return np.stack([order[:-1][same], order[1:][same]])
+    same = code[order[1:]] == code[order[:-1]]  # the next text is the same
+    pairs = [(order[:-1][same], order[1:][same], np.ones(int(same.sum())))]
+    for a, b in _meeting(sets, size, np.searchsorted(filled, asked[np.isin(asked, filled)]), least):
+        for start in range(0, len(a), _COMPARED):
+            left, right = a[start : start + _COMPARED], b[start : start + _COMPARED]
+            shared = np.asarray(sets[left].minimum(sets[right]).sum(axis=1)).ravel()
+            similarity = shared / (size[left] + size[right] - shared)
+            near = similarity >= least - _ROUNDING
+            pairs.append((first[left[near]], first[right[near]], similarity[near]))
+    one, two, similarities = map(np.concatenate, zip(*pairs, strict=True))
+    return one, two, similarities
 
 
 def _weighted_sets(texts: Sequence[str], most: int | None = None) -> csr_matrix:
-    """Return the weights of the shingles of each text [n, shingles], the rarest shingles first."""
-    from scipy.sparse import csr_matrix
-
-    row, code = _shingles(texts, most)
-    df = np.bincount(code)
-    rank = np.empty(len(df), dtype=np.int64)
-    rank[np.argsort(df, kind="stable")] = np.arange(len(df))
-    weight = np.log1p(len(texts) / df)
-    sets = csr_matrix((weight[code], (row, rank[code])), shape=(len(texts), len(df)))
-    sets.sort_indices()
-    return sets
-
-
-def _shingles(texts: Sequence[str], most: int | None) -> tuple[Ints, Ints]:
-    """Return the texts [p] and the numbers [p] of their shingles, each shingle of a text once.
+    """Return the weights of the shingles of each text [n, shingles], the rarest shingles first.
 
     A blank stands before and behind each text; what would reach into the next text is cut. Where there are
     over `most` for each text, they are those of some hashes.
     """
-    joined = "".join(f" {text} " for text in texts)
-    points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    from scipy.sparse import csr_matrix
+
+    whole = "".join(f" {text} " for text in texts)
+    points = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     length = np.fromiter((len(text) + 2 for text in texts), dtype=np.int64, count=len(texts))
-    seen = points[points > ord(" ")]
-    n = _SIGNS if len(seen) and np.median(seen) >= _FIRST_SIGN else _LETTERS
+    visible = points[points > ord(" ")]
+    n = _SIGNS if len(visible) and np.median(visible) >= _FIRST_SIGN else _LETTERS
     row = np.repeat(np.arange(len(texts), dtype=np.uint64), length)
     value = np.zeros(len(points), dtype=np.uint64)
     for k in range(n):
@@ -124,46 +103,41 @@ def _shingles(texts: Sequence[str], most: int | None) -> tuple[Ints, Ints]:
         some = value % np.uint64(len(value) // (most * len(texts))) == 0
         value, row = value[some], row[some]
     keys = np.sort(value << _ROW_BITS | row)
-    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]  # each shingle of a text once
     value = keys >> _ROW_BITS
     code = np.cumsum(np.append(False, value[1:] != value[:-1]))[: len(keys)]
-    return (keys & ((np.uint64(1) << _ROW_BITS) - np.uint64(1))).astype(np.int64), code
+    row = (keys & ((np.uint64(1) << _ROW_BITS) - np.uint64(1))).astype(np.int64)
+    df = np.bincount(code)
+    rank = np.empty(len(df), dtype=np.int64)
+    rank[np.argsort(df, kind="stable")] = np.arange(len(df))
+    weight = np.log1p(len(texts) / df)
+    sets = csr_matrix((weight[code], (row, rank[code])), shape=(len(texts), len(df)))
+    sets.sort_indices()
+    return sets
 
 
-def _joined(sets: csr_matrix, wanted: Ints, least: float) -> tuple[Ints, Ints, Floats]:
-    """Return the pairs of sets with a similarity of `least` or more, each once: the smaller number first."""
-    size = np.asarray(sets.sum(axis=1)).ravel()
-    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))]
-    for a, b in _meeting(sets, size, wanted, least):
-        for start in range(0, len(a), _COMPARED):
-            part = slice(start, start + _COMPARED)
-            shared = np.asarray(sets[a[part]].minimum(sets[b[part]]).sum(axis=1)).ravel()
-            similarity = shared / (size[a[part]] + size[b[part]] - shared)
-            kept = similarity >= least - _ROUNDING
-            found.append((a[part][kept], b[part][kept], similarity[kept]))
-    first, second, similarities = map(np.concatenate, zip(*found, strict=True))
-    return first, second, similarities
-
-
-def _meeting(sets: csr_matrix, size: Floats, wanted: Ints, least: float) -> Iterator[tuple[Ints, Ints]]:
-    """Yield pairs that may be similar enough, at least one of them wanted: the smaller number first.
+def _meeting(sets: csr_matrix, size: Floats, asked: Ints, least: float) -> Iterator[tuple[Ints, Ints]]:
+    """Yield pairs that may be similar enough, at least one of them asked: the smaller number first.
 
     A shared shingle lies in both prefixes, or in the rest of the set whose prefix ends earlier.
     """
     prefix, rest, end = _prefixes(sets, size, least)
-    sought = prefix.T.tocsr()
-    cost = np.asarray((prefix != 0)[wanted] @ np.diff(sought.indptr).astype(np.float64)).ravel()
-    sought.data[:] = 1
-    is_wanted = np.zeros(sets.shape[0], dtype=bool)
-    is_wanted[wanted] = True
-    for part in _tiles(cost):
-        met = (prefix[wanted[part]] @ sought).tocoo()
-        a, b = wanted[part][met.row], met.col.astype(np.int64)
+    inverted = prefix.T.tocsr()
+    total = np.cumsum(np.asarray((prefix != 0)[asked] @ np.diff(inverted.indptr).astype(np.float64)).ravel())
+    inverted.data[:] = 1
+    is_asked = np.zeros(sets.shape[0], dtype=bool)
+    is_asked[asked] = True
+    start = 0
+    while start < len(asked):  # tiles of rows whose prefixes meet `_MEETINGS` times at most, or of one row
+        spent = total[start - 1] if start else 0.0
+        stop = max(start + 1, int(np.searchsorted(total, spent + _MEETINGS, side="right")))
+        rows, start = asked[start:stop], stop
+        met = (prefix[rows] @ inverted).tocoo()
+        a, b = rows[met.row], met.col.astype(np.int64)
         most = met.data + np.where(end[a] < end[b], rest[a], rest[b])
-        once = (a < b) | (~is_wanted[b] & (a != b))  # a pair with both wanted is met twice
-        kept = once & (most >= (size[a] + size[b]) * (least / (1 + least)) - _ROUNDING)
-        a, b = a[kept], b[kept]
-        yield np.minimum(a, b), np.maximum(a, b)
+        once = (a < b) | (~is_asked[b] & (a != b))  # a pair with both asked is met twice
+        near = once & (most >= (size[a] + size[b]) * (least / (1 + least)) - _ROUNDING)
+        yield np.minimum(a[near], b[near]), np.maximum(a[near], b[near])
 
 
 def _prefixes(sets: csr_matrix, size: Floats, least: float) -> tuple[csr_matrix, Floats, Ints]:
@@ -172,27 +146,14 @@ def _prefixes(sets: csr_matrix, size: Floats, least: float) -> tuple[csr_matrix,
 
     row = np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr))
     total = np.cumsum(sets.data)
-    before = (
-        total - sets.data - np.append(0.0, total)[sets.indptr[row]]
-    )  # of the set, rarer than this shingle
-    kept = size[row] - before >= _REST * least * size[row] - _ROUNDING
-    prefix = csr_matrix((sets.data[kept], (row[kept], sets.indices[kept])), shape=sets.shape)
+    rarer = total - sets.data - np.append(0.0, total)[sets.indptr[row]]  # weight before this shingle
+    inside = size[row] - rarer >= _REST * least * size[row] - _ROUNDING
+    prefix = csr_matrix((sets.data[inside], (row[inside], sets.indices[inside])), shape=sets.shape)
     rest = size - np.asarray(prefix.sum(axis=1)).ravel()
     end = np.zeros(sets.shape[0], dtype=np.int64)  # of an empty set: any, for it meets none
     some = np.diff(prefix.indptr) > 0
     end[some] = prefix.indices[prefix.indptr[1:][some] - 1]
     return prefix, rest, end
-
-
-def _tiles(cost: Floats) -> Iterator[slice]:
-    """Yield consecutive parts of rows whose costs add up to `_MEETINGS` at most, or of one row."""
-    start = 0
-    total = np.cumsum(cost)
-    while start < len(cost):
-        spent = total[start - 1] if start else 0.0
-        stop = max(start + 1, int(np.searchsorted(total, spent + _MEETINGS, side="right")))
-        yield slice(start, stop)
-        start = stop
 
 
 @dataclass(frozen=True)
@@ -220,9 +181,18 @@ class Links:
         return Links(first[apart], second[apart], self.distance[apart])
 
 
-def components(n: int, links: Links) -> Ints:
-    """Return the component of each of n nodes."""
-    return _connected(n, links, np.ones(len(links), dtype=bool))
+def components(n: int, links: Links, chosen: np.ndarray | None = None) -> Ints:
+    """Return the component of each of n nodes, of all links or the chosen ones, bool [p]."""
+    chosen = np.ones(len(links), dtype=bool) if chosen is None else chosen
+    if not chosen.any():  # the import below takes longer than all else here
+        return np.arange(n)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = links.first[chosen], links.second[chosen]
+    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n))
+    label: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
+    return label
 
 
 def without_chains(
@@ -231,45 +201,26 @@ def without_chains(
     """Return the links that leave no component too large, and how many components were.
 
     A component of more than `largest` of the n nodes (and of more than five) is a chain. It keeps only the
-    links below the distance at which one of its parts becomes that large. Where even equal nodes are too
-    many, it falls apart into single ones: what so many share says nothing of any two. `whole`: it always
-    does.
+    links below the distance at which a part of it becomes that large. Where even equal nodes are too many, it
+    falls apart into single ones: what so many share says nothing of any two. `whole`: it always does.
     """
     most = max(int(largest * n), _FEW)
     label = components(n, links)
     chains = np.flatnonzero(np.bincount(label, minlength=1) > most)
-    kept = np.ones(len(links), dtype=bool)
+    stays = np.ones(len(links), dtype=bool)
     for chain in chains.tolist():
-        own = np.flatnonzero(label[links.first] == chain)
-        kept[own] = False if whole else links.distance[own] < _limit(n, links, own, most)
-    return Links(links.first[kept], links.second[kept], links.distance[kept]), len(chains)
-
-
-def _limit(n: int, links: Links, own: Ints, most: int) -> float:
-    """Return the smallest distance at which, kept, the links `own` make a component of more than `most`."""
-    distances = np.unique(links.distance[own])
-    low, high = 0, len(distances) - 1  # the limit is at `high` or before; all links together are too many
-    while low < high:
-        middle = (low + high) // 2
-        kept = np.zeros(len(links), dtype=bool)
-        kept[own] = links.distance[own] <= distances[middle]
-        if np.bincount(_connected(n, links, kept)).max() > most:
-            high = middle
-        else:
-            low = middle + 1
-    return float(distances[low])
-
-
-def _connected(n: int, links: Links, kept: np.ndarray) -> Ints:
-    if not kept.any():  # the import below takes longer than all else here
-        return np.arange(n)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    ends = links.first[kept], links.second[kept]
-    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n))
-    label: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
-    return label
+        inside = label[links.first] == chain
+        distances = np.unique(links.distance[inside])
+        low, high = 0, 0 if whole else len(distances) - 1
+        while low < high:  # the limit is at `high` or before; all links together are too many
+            middle = (low + high) // 2
+            near = inside & (links.distance <= distances[middle])
+            if np.bincount(components(n, links, near)).max() > most:
+                high = middle
+            else:
+                low = middle + 1
+        stays[inside] = links.distance[inside] < distances[low]
+    return Links(links.first[stays], links.second[stays], links.distance[stays]), len(chains)
 
 
 def text_links(

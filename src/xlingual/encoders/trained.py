@@ -22,9 +22,9 @@ from xlingual.encoders.checkpoints import check_sizes
 from xlingual.encoders.options import DEVICE, Option, one_of, whole_number
 from xlingual.encoders.runtime import Batches, choose_device, loading, require, rows_by_language, running
 from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
-from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.tokens import TextTokens, position_limit
 from xlingual.encoders.transform import FittedTransform
+from xlingual.encoders.wordlists import UnknownWords
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.models.batches import bags, padded, padded_numbers
 from xlingual.models.dual_encoder_config import DualEncoderConfig

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections import ChainMap
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.encoders.base import Adapter, Encoder
-from xlingual.encoders.dictionary import DictionaryTranslator, Translator
 from xlingual.encoders.options import MODEL, Option, not_empty, one_of, whole_number
-from xlingual.encoders.runtime import distinct_rows, rows_by_language
 from xlingual.encoders.scheme import TEXTS, Context, Scheme
-from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.vectors import VectorsEncoder
-from xlingual.errors import InputError
+from xlingual.encoders.wordlists import LanguageFiles, UnknownWords, segment
+from xlingual.errors import InputError, listed
 from xlingual.records import Encoded, Texts
-
-if TYPE_CHECKING:
-    from xlingual.encoders.translation_model import TranslationModel
 
 SCHEME = Scheme(
     "translate",
@@ -44,13 +38,33 @@ SCHEME = Scheme(
 _MODEL = "hf-"  # prefix of an argument that names a model
 
 
+class Translated(NamedTuple):
+    """Translations of n texts of one language, with counts to report about them."""
+
+    text: list[str]
+    truncated: list[bool]  # the text was too long for the model and cut
+    words: int = 0  # how many words were looked up
+    unknown: int = 0  # how many of them were not found
+
+
+class Translator(Protocol):
+    """Translates texts of one language at a time; equal identities give equal translations."""
+
+    @property
+    def identity(self) -> str:
+        """Everything that changes the translations, in one line."""
+
+    def translate(self, texts: Sequence[str], language: str) -> Translated:
+        """Return a translation of each text."""
+
+
 class TranslatingEncoder(Adapter):
     """Gives the encoder below texts of one language only: "GloVe + translations", Translate-Test.
 
-    Texts that are in the language already pass through. Each different text is translated once. Contexts
-    are translated too, unless the encoder below says (`content`) that it reads none; fields and numbers of
-    rows are not passed on. What the encoder below says of itself holds for this one: where it counts words in
-    the batch, they are counted in the translations, and the lengths it estimates are those before.
+    Texts that are in the language already pass through. Each different text is translated once, and its
+    translation kept. Contexts are translated too, unless the encoder below says (`content`) that it reads
+    none; fields and numbers of rows are not passed on. What the encoder below says of itself holds for this
+    one: where it counts words in the batch, they are counted in the translations.
     """
 
     languages = None
@@ -59,8 +73,8 @@ class TranslatingEncoder(Adapter):
         super().__init__(base)
         self.translator, self.to = translator, to
         self._unknown = UnknownWords()
-        # of candidates that are searched, by language and text: their translations, and whether they were cut
-        self._known: dict[tuple[str, str], tuple[str, bool]] = {}
+        # by language and text: the translation, and whether the text was cut
+        self._translations: dict[tuple[str, str], tuple[str, bool]] = {}
 
     @property
     def identity(self) -> str:
@@ -81,12 +95,7 @@ class TranslatingEncoder(Adapter):
         """Return the encoder on top of its base over the translations of these candidates."""
         if not (self.base.by_role and self.base.depends_on_batch):
             return self
-        kept = copy(self)
-        kept._known = dict(self._known)
-        translated, _ = kept.translated(candidates, keep=True)
-        found = kept.on(self.base.over(translated))
-        assert isinstance(found, TranslatingEncoder)
-        return found
+        return self.on(self.base.over(self.translated(candidates)[0]))
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return the vectors of the translations, and which texts were cut before or after."""
@@ -95,46 +104,36 @@ class TranslatingEncoder(Adapter):
         return Encoded(below.vectors, cut if below.truncated is None else cut | below.truncated)
 
     def notes(self) -> list[str]:
-        """Return how many words the dictionary did not have since this was last asked, and notes from below.
+        """Return how many words the dictionary lacked since this was last asked, and notes from below."""
+        what = "translate: of the different texts, words that the dictionary does not have"
+        return self._unknown.notes(what) + self.base.notes()
 
-        Equal texts that were translated together count once.
-        """
-        own = self._unknown.notes(
-            "translate: of the different texts, words that the dictionary does not have"
-        )
-        return own + self.base.notes()
-
-    def translated(self, batch: Texts, *, keep: bool = False) -> tuple[Texts, NDArray[np.bool_]]:
-        """Return the batch in the language `to`, and which of its texts were cut, bool [n].
-
-        What was translated with `keep` is not translated again.
-        """
-        reads = self.base.content or ("context",)
-        columns = [batch.text, *([batch.context] if batch.context and "context" in reads else [])]
-        answer, cut = [list(column) for column in columns], np.zeros(len(batch), dtype=np.bool_)
-        for tag, where in rows_by_language(batch):
-            if is_same_language(tag, self.to):
-                continue
-            rows = where.tolist()
-            distinct, index = distinct_rows(column[row] for column in columns for row in rows)
-            new = [text for text in distinct if (tag, text) not in self._known]
-            known = self._known if keep else ChainMap({}, self._known)
-            if new:
-                found = self.translator.translate(new, tag)
-                pairs = zip(found.text, found.truncated, strict=True)
-                known.update(((tag, text), pair) for text, pair in zip(new, pairs, strict=True))
-                self._unknown.add(tag, found.unknown, found.words)
-            for number, (target, row) in zip(index.tolist(), product(answer, rows), strict=True):
-                target[row], was_cut = known[tag, distinct[number]]
-                cut[row] |= was_cut
-        return replace(
+    def translated(self, batch: Texts) -> tuple[Texts, NDArray[np.bool_]]:
+        """Return the batch in the language `to`, and which of its texts were cut, bool [n]."""
+        columns = [list(zip(batch.language, batch.text, strict=True))]
+        if batch.context and "context" in (self.base.content or ("context",)):
+            columns.append(list(zip(batch.language, batch.context, strict=True)))
+        new: dict[str, dict[str, None]] = {}
+        for tag, text in (pair for column in columns for pair in column):
+            if not is_same_language(tag, self.to) and (tag, text) not in self._translations:
+                new.setdefault(tag, {})[text] = None
+        for tag, texts in new.items():
+            answer = self.translator.translate(list(texts), tag)
+            pairs = zip(answer.text, answer.truncated, strict=True)
+            self._translations |= {(tag, text): pair for text, pair in zip(texts, pairs, strict=True)}
+            self._unknown.add(tag, answer.unknown, answer.words)
+        known = self._translations
+        answers = [[known.get(pair, (pair[1], False)) for pair in column] for column in columns]
+        cut = np.array([[cut for _, cut in answer] for answer in answers], dtype=np.bool_)
+        translated = replace(
             batch,
-            text=answer[0],
-            context=answer[1] if len(answer) > 1 else (),
+            text=[text for text, _ in answers[0]],
+            context=[text for text, _ in answers[1]] if len(answers) > 1 else (),
             language=[self.to] * len(batch),
             fields={},
             numberings=(),
-        ), cut
+        )
+        return translated, np.logical_or.reduce(cut)
 
 
 def is_same_language(tag: str, to: str) -> bool:
@@ -143,37 +142,93 @@ def is_same_language(tag: str, to: str) -> bool:
     return all(a == b for a, b in zip(one, other, strict=False))
 
 
+class DictionaryTranslator:
+    """Replaces each word by its first translation; words are found as `wordvec:` finds them.
+
+    A line of a dictionary is `source<TAB>target`, with a third column the language of the source where one
+    file serves several; or `source target`, as MUSE writes it. `{lang}` in the path stands for the language
+    of the source, one of the `languages` that are translated. Punctuation is left out, and with
+    `unknown="drop"` unknown words are too.
+    """
+
+    def __init__(self, pattern: str, languages: Sequence[str], unknown: str = "keep") -> None:
+        self.files = LanguageFiles(pattern, languages, "the dictionary", read_dictionary)
+        self.unknown = unknown
+
+    @property
+    def identity(self) -> str:
+        """A hash of the files, and what becomes of unknown words."""
+        return f"dictionary:{self.files.digest}&unknown={self.unknown}"
+
+    def translate(self, texts: Sequence[str], language: str) -> Translated:
+        """Return the translated words of each text, with blanks between them."""
+        by_language = self.files.of(language)
+        words = by_language.get(language) or by_language.get("")
+        if not words:
+            raise InputError(
+                f"{self.files.path(language)}: has no words of the language {language}; its third column has "
+                f"{listed(by_language)}"
+            )
+        split = [segment(text, words) for text in texts]
+        known = [
+            [words[word] if known else word for word, known in parts if known or self.unknown == "keep"]
+            for parts in split
+        ]
+        unknown = sum(not known for parts in split for _, known in parts)
+        return Translated(list(map(" ".join, known)), [False] * len(texts), sum(map(len, split)), unknown)
+
+
+def read_dictionary(path: Path) -> dict[str, dict[str, str]]:
+    """Return source → target for each language of the source, "" where the lines name none.
+
+    Of several translations the first counts. Raises InputError naming the line.
+    """
+    words: dict[str, dict[str, str]] = {}
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 ({error})") from error
+    for number, line in enumerate(lines, 1):
+        tabbed = "\t" in line
+        fields = [field.strip() for field in line.split("\t" if tabbed else None)]
+        if not line.strip():
+            continue
+        if len(fields) not in ((2, 3) if tabbed else (2,)) or not all(fields):
+            raise InputError(
+                f"{path}: line {number} is {line.strip()[:60]!r}: expected source<TAB>target, or with a "
+                "third column source<TAB>target<TAB>language"
+            )
+        source, target, language = (*fields, "")[:3]
+        words.setdefault(language, {}).setdefault(unicodedata.normalize("NFC", source), target)
+    if not words:
+        raise InputError(f"{path}: the dictionary is empty: give source<TAB>target on each line")
+    return words
+
+
 def build(argument: str, options: Mapping[str, Any], context: Context) -> TranslatingEncoder:
-    """Return the encoder for a spec; raise InputError where a dictionary is not there."""
+    """Make the encoder of a spec; raise InputError where a dictionary is not there."""
     base, to = context.base, options["to"]
     assert base is not None
     if isinstance(base, VectorsEncoder):
-        raise InputError(
-            "translate: vectors that are read from files cannot be translated: translate before you make them"
-        )
+        raise InputError("translate: vectors of files cannot be translated: translate before you make them")
     languages = [tag for tag in context.languages if not is_same_language(tag, to)]
     return TranslatingEncoder(base, translator(argument, options, languages, to), to)
 
 
-def translator(
-    argument: str, options: Mapping[str, Any], languages: Sequence[str], to: str
-) -> DictionaryTranslator | TranslationModel:
-    """Return what translates texts of the languages into `to`: a dictionary, or a model (hf-…).
+def translator(argument: str, options: Mapping[str, Any], languages: Sequence[str], to: str) -> Translator:
+    """Make what translates texts of the languages into `to`: a dictionary, or a model (hf-…).
 
     `options` are those of the scheme, defaults filled in. Raises InputError where a file is not there.
     """
     by_model = argument.startswith(_MODEL)
-    of_dictionaries, of_models = {"unknown"}, options.keys() - {"to", "unknown"}
     for option in SCHEME.options:
-        idle = option.name in (of_dictionaries if by_model else of_models)
+        idle = option.name == "unknown" if by_model else option.name not in ("to", "unknown")
         if idle and options[option.name] != option.default:
             kind = "dictionaries" if by_model else "models (hf-…)"
             raise InputError(f"translate: {option.name} is an option of {kind}: leave it out here")
-    if by_model:
-        from xlingual.encoders.translation_model import TranslationModel
+    if not by_model:
+        return DictionaryTranslator(argument, languages, options["unknown"])
+    from xlingual.encoders.translation_model import TranslationModel
 
-        given = {name: options[name] for name in ("beams", "batch", "device", "dtype", "revision")}
-        return TranslationModel(argument[len(_MODEL) :], languages, to, **given)
-    dictionary = DictionaryTranslator(argument, languages, options["unknown"])
-    dictionary.files.check()
-    return dictionary
+    chosen = {name: options[name] for name in ("beams", "batch", "device", "dtype", "revision")}
+    return TranslationModel(argument.removeprefix(_MODEL), languages, to, **chosen)

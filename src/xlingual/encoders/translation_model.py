@@ -18,7 +18,6 @@ from xlingual.encoders.checkpoints import (
     checkpoint_digest,
     model_folder,
 )
-from xlingual.encoders.dictionary import Translated
 from xlingual.encoders.runtime import (
     Batches,
     choose_device,
@@ -28,6 +27,7 @@ from xlingual.encoders.runtime import (
     require,
     running,
 )
+from xlingual.encoders.translate import Translated
 from xlingual.errors import InputError, listed
 from xlingual.records import digest
 
@@ -48,10 +48,10 @@ zh:zho zu:zul
 _THREE_LETTERS = dict(pair.split(":") for pair in _TABLE.split())
 
 
-class Loaded(NamedTuple):
+class Network(NamedTuple):
     """A network and its tokenizer."""
 
-    name: str
+    who: str  # in errors
     model: Any
     tokenizer: Any
     limit: int  # most tokens of a text
@@ -61,7 +61,7 @@ class TranslationModel:
     """Greedy search (or a beam of `beams`), the same on every run.
 
     `{lang}` in the name stands for the language of the source, for models of one pair; one of them is held at
-    a time. Models of many languages need both languages.
+    a time. Models of many languages get both languages.
     """
 
     def __init__(
@@ -77,144 +77,124 @@ class TranslationModel:
         revision: str | None = None,
     ) -> None:
         self.name, self.languages, self.to = name, tuple(languages), to
-        self.beams, self.batch, self.device, self.dtype = beams, batch, device, dtype
+        self.beams, self.device, self.dtype = beams, device, dtype
         self.revision = revision
-        self._loaded: Loaded | None = None
-        self._watch = Watch()
-        self._batches = Batches(batch, self._who)
-        require(self._who, "st", "torch", "transformers")
+        self._network: Network | None = None
+        self._watch, self._batches = Watch(), Batches(batch, self._who(""))
+        require(self._who(""), "st", "torch", "transformers")
 
     @cached_property
     def identity(self) -> str:
         """Digests of the models' files, and how they search."""
         tags = sorted(set(self.languages)) if "{lang}" in self.name else [""]
         models = digest(*(part for tag in tags for part in (tag, self._digest(tag)))).hex()
-        where = device_part(self.device, self.dtype, self._who)
+        where = device_part(self.device, self.dtype, self._who(""))
         return f"hf:{models}&beams={self.beams}&dtype={self.dtype}{where}"
 
     def translate(self, texts: Sequence[str], language: str) -> Translated:
         """Return the translations; raise InputError where the model does not know one of the languages."""
-        loaded = self._load(language)
-        prefix, start = set_languages(loaded, language, self.to, f"translate:hf-{loaded.name}")
+        network = self._load(language)
+        prefix, start = _set_languages(network, language, self.to)
         encoded: list[list[int]] = []
         truncated: list[bool] = []
         for text in texts:
-            ids: list[int] = loaded.tokenizer(prefix + text, verbose=False)["input_ids"]
-            truncated.append(len(ids) > loaded.limit)
+            ids: list[int] = network.tokenizer(prefix + text, verbose=False)["input_ids"]
+            truncated.append(len(ids) > network.limit)
             if truncated[-1]:
-                ids = loaded.tokenizer(prefix + text, truncation=True, max_length=loaded.limit)["input_ids"]
-            encoded.append(ids or [loaded.tokenizer.pad_token_id])
-        found = [""] * len(texts)
+                cut = {"truncation": True, "max_length": network.limit}
+                ids = network.tokenizer(prefix + text, **cut)["input_ids"]
+            encoded.append(ids or [network.tokenizer.pad_token_id])
+        translations = [""] * len(texts)
 
         def run(rows: Ints) -> Vectors:
-            made = self._generate(loaded, [encoded[row] for row in rows], start)
-            for row, text in zip(rows.tolist(), made, strict=True):
-                found[row] = text
+            answer = self._generate(network, [encoded[row] for row in rows], start)
+            for row, text in zip(rows.tolist(), answer, strict=True):
+                translations[row] = text
             return np.zeros((len(rows), 1), dtype=np.float32)  # batching is made for vectors; none here
 
         self._batches.run([len(ids) for ids in encoded], run)
-        return Translated(found, truncated)
+        return Translated(translations, truncated)
 
-    @property
-    def _who(self) -> str:
-        return f"translate:hf-{self.name}"
+    def _who(self, language: str) -> str:
+        return f"translate:hf-{self.name.replace('{lang}', language) if language else self.name}"
 
     def _folder(self, language: str) -> Path:
-        name = self.name.replace("{lang}", language)
-        return model_folder(f"translate:hf-{name}", name, self.revision, "st")
-
-    def _load(self, language: str) -> Loaded:
-        name = self.name.replace("{lang}", language)
-        if self._loaded is None or self._loaded.name != name:
-            self._loaded, who = None, f"translate:hf-{name}"  # the memory of one model is enough
-            self._digest(language)
-            folder = self._folder(language)  # of a hub: another one where the model there is new
-            loaded = load_network(who, name, folder, choose_device(self.device, self._who), self.dtype)
-            self._watch.check(name, lambda: checkpoint_digest(folder), f"{who}: a file of the model")
-            self._loaded = loaded
-        return self._loaded
+        who = self._who(language)
+        return model_folder(who, who.removeprefix("translate:hf-"), self.revision, "st")
 
     def _digest(self, language: str) -> str:
         """Return the digest that the model of a language had when it was first asked for."""
-        name = self.name.replace("{lang}", language)
-        return self._watch.digest(name, lambda: checkpoint_digest(self._folder(language)))
+        return self._watch.digest(self._who(language), lambda: checkpoint_digest(self._folder(language)))
 
-    def _generate(self, loaded: Loaded, texts: Sequence[list[int]], start: int | None) -> list[str]:
+    def _load(self, language: str) -> Network:
+        """Load the model of a language; raise InputError where it cannot be used."""
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+        who = self._who(language)
+        if self._network is not None and self._network.who == who:
+            return self._network
+        self._network = None  # the memory of one model is enough
+        self._digest(language)
+        folder = self._folder(language)  # of a hub: another one where the model there is new
+        check_weights(who, folder)
+        check_reader(who, folder)
+        with loading(who) as messages:
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            options = {"dtype": self.dtype, "use_safetensors": True, "local_files_only": True}
+            model = AutoModelForSeq2SeqLM.from_pretrained(folder, **options)
+            model = model.to(choose_device(self.device, who)).eval()
+        refuse_random(who, messages, model.config.model_type)
+        if tokenizer.pad_token_id is None:
+            raise InputError(f"{who}: its tokenizer has no pad token: name one in tokenizer_config.json")
+        self._watch.check(who, lambda: checkpoint_digest(folder), f"{who}: a file of the model")
+        limits = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None))
+        limit = min([limit for limit in limits if limit and limit < 10**6] or [512])
+        self._network = Network(who, model, tokenizer, limit)
+        return self._network
+
+    def _generate(self, network: Network, texts: Sequence[list[int]], start: int | None) -> list[str]:
         """Return translations of texts given as tokens, the longest first."""
         import torch
 
-        pad = loaded.tokenizer.pad_token_id
-        width = max(map(len, texts))
+        pad, width = network.tokenizer.pad_token_id, max(map(len, texts))
         ids = torch.tensor([text + [pad] * (width - len(text)) for text in texts])
         mask = torch.tensor([[1] * len(text) + [0] * (width - len(text)) for text in texts])
-        forced = {} if start is None else {"forced_bos_token_id": start}
-        with running(f"translate:hf-{loaded.name}"), torch.inference_mode():
-            answer = loaded.model.generate(
-                input_ids=ids.to(loaded.model.device),
-                attention_mask=mask.to(loaded.model.device),
+        with running(network.who), torch.inference_mode():
+            answer = network.model.generate(
+                input_ids=ids.to(network.model.device),
+                attention_mask=mask.to(network.model.device),
                 num_beams=self.beams,
                 do_sample=False,
                 max_length=None,
-                max_new_tokens=min(_GROWTH * width + _SPARE, loaded.limit),
-                **forced,
+                max_new_tokens=min(_GROWTH * width + _SPARE, network.limit),
+                **({} if start is None else {"forced_bos_token_id": start}),
             )
         # each text has a separate limit, so that no text's translation depends on its neighbours
         most = [1 + _GROWTH * len(text) + _SPARE for text in texts]
         rows = zip(answer.tolist(), most, strict=True)
-        kept = [[token for token in row[:limit] if token != start] for row, limit in rows]
-        return list(loaded.tokenizer.batch_decode(kept, skip_special_tokens=True))
+        tokens = [[token for token in row[:limit] if token != start] for row, limit in rows]
+        return list(network.tokenizer.batch_decode(tokens, skip_special_tokens=True))
 
 
-def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> Loaded:  # noqa: ANN401  (of torch)
-    """Return the network and tokenizer of a folder; raise InputError, begun with `who`, where one lacks."""
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-    check_weights(who, folder)
-    check_reader(who, folder)
-    slow = any(folder.glob("*.model")) and not (folder / "tokenizer.json").is_file()
-    if slow or any(folder.glob("*.spm")):
-        require(f"the tokenizer of {who}", "st", "sentencepiece")
-    with loading(who) as messages:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModelForSeq2SeqLM.from_pretrained(
-            folder, dtype=dtype, use_safetensors=True, local_files_only=True
-        )
-        model = model.to(device).eval()
-    refuse_random(who, messages, model.config.model_type)
-    if tokenizer.pad_token_id is None:
-        raise InputError(f"{who}: its tokenizer has no pad token: name one in tokenizer_config.json")
-    limits = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None))
-    return Loaded(
-        name, model, tokenizer, min([limit for limit in limits if limit and limit < 10**6] or [512])
-    )
-
-
-def set_languages(loaded: Loaded, source: str, to: str, who: str) -> tuple[str, int | None]:
+def _set_languages(network: Network, source: str, to: str) -> tuple[str, int | None]:
     """Set the tokenizer's source language; return a prefix of texts and the first token of translations."""
-    tokenizer = loaded.tokenizer
-    marked = list(getattr(tokenizer, "supported_language_codes", None) or ())  # of Marian: >>fra<<
-    if marked:
-        return f"{_code(to, marked, who)} ", None
-    codes = list(getattr(tokenizer, "lang_code_to_token", None) or ()) or _language_tokens(tokenizer)
+    tokenizer = network.tokenizer
+
+    def code(tag: str, codes: Sequence[str]) -> str:
+        if (name := code_of(tag, codes)) is None:
+            raise InputError(f"{network.who}: knows no language {tag}; it has {listed(sorted(codes), 20)}")
+        return name
+
+    if marked := list(getattr(tokenizer, "supported_language_codes", None) or ()):  # of Marian: >>fra<<
+        return f"{code(to, marked)} ", None
+    codes = list(getattr(tokenizer, "lang_code_to_token", None) or ())
+    if not codes and hasattr(tokenizer, "src_lang"):
+        codes = list(filter(_LANGUAGE.fullmatch, tokenizer.all_special_tokens))
     if not codes:
         return "", None
-    tokenizer.src_lang = _code(source, codes, who)
-    target = _code(to, codes, who)
+    tokenizer.src_lang, target = code(source, codes), code(to, codes)
     number = (getattr(tokenizer, "lang_code_to_id", None) or {}).get(target)
     return "", int(tokenizer.convert_tokens_to_ids(target) if number is None else number)
-
-
-def _language_tokens(tokenizer: Any) -> list[str]:  # noqa: ANN401
-    """Return the special tokens that name languages, such as `deu_Latn` and `de_DE`."""
-    special = tokenizer.all_special_tokens if hasattr(tokenizer, "src_lang") else ()
-    return list(filter(_LANGUAGE.fullmatch, special))
-
-
-def _code(tag: str, codes: Sequence[str], who: str) -> str:
-    code = code_of(tag, codes)
-    if code is None:
-        raise InputError(f"{who}: knows no language {tag}; it has {listed(sorted(codes), 20)}")
-    return code
 
 
 def code_of(tag: str, codes: Sequence[str]) -> str | None:
@@ -226,15 +206,12 @@ def code_of(tag: str, codes: Sequence[str]) -> str | None:
     >>> code_of("de", ["deu_Latn", "eng_Latn"]), code_of("zh-Hant", ["zho_Hans", "zho_Hant"])
     ('deu_Latn', 'zho_Hant')
     """
-    wanted = _parts(tag)
+    first, *rest = re.split("[-_]", tag.lower())
+    same: list[tuple[int, str]] = []
     for code in codes:
-        if _parts(code) == wanted:
+        language, *more = re.split("[-_]", code.strip("<>_").lower())
+        if [language, *more] == [first, *rest]:
             return code
-    languages = {wanted[0], _THREE_LETTERS.get(wanted[0], wanted[0])}
-    same = [code for code in codes if _parts(code)[0] in languages]
-    finer = [code for code in same if set(_parts(code)[1:]) & set(wanted[1:])]
-    return next(iter(finer or same), None)
-
-
-def _parts(code: str) -> list[str]:
-    return re.split("[-_]", code.strip("<>_").lower())
+        if language in (first, _THREE_LETTERS.get(first)):
+            same.append((-bool(set(more) & set(rest)), code))
+    return min(same, key=lambda pair: pair[0], default=(0, None))[1]

@@ -11,11 +11,10 @@ from xlingual.data.pools.build import check_targets, source_language, translate_
 from xlingual.data.pools.folder import refuse_pool_in, write_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import PoolRows
-from xlingual.encoders.dictionary import Translator
 from xlingual.encoders.schemes import SCHEMES
-from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.spec import parse, read_options
-from xlingual.encoders.translate import is_same_language, translator
+from xlingual.encoders.translate import Translator, is_same_language, translator
+from xlingual.encoders.wordlists import UnknownWords
 from xlingual.errors import InputError, warn
 from xlingual.files import make_folder, writing
 from xlingual.hidden import shown

@@ -1,4 +1,6 @@
+import gzip
 import io
+import json
 import unicodedata
 from pathlib import Path
 
@@ -8,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from xlingual.data.files import read_file
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 
@@ -81,50 +82,26 @@ def test_folders(tmp_path, table_file):
         Manifest.read(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["nope.csv", "no.csv", "p.csv"])
-def test_equal_endings_make_no_name_near(tmp_path, table_file, name):
-    table_file(tmp_path / "products.csv", WIDE)
-    table_file(tmp_path / "pro.csv", WIDE)
-    with pytest.raises(InputError, match=r"no such file or folder; give a manifest to read$"):
-        Manifest.read(tmp_path / name)
+HOSTILE = [
+    ("m.ods", b""), ("m.xlsx", b""), ("m.parquet", b"PAR1 no"), ("m.parquet", b""), ("m.arrow", b"none" * 20),
+    ("m.jsonl", b'{"id": 1, "lang": "en", "text": "a"}\n\n{"id": 2,'), ("m.jsonl", b"[" * 100_000),
+    ("m.jsonl", b"[1, 2]"), ("m.jsonl", b"[1]\n[2]\n"), ("m.jsonl", b"null\n"), ("m.jsonl", b""),
+    ("m.jsonl", b'{"lang": "en"}\n"\\u00fc"\n'), ("m.jsonl", b'{"lang": "en", "text": "\\ud800"}'),
+    ("m.csv", b""), ("m.csv", b"id,lang,text\n"), ("m.csv", b"lang,text\nen,ok\nen,a,b\n"),
+    ("m.csv", b"lang,text\nen\n"), ("m.csv", b'lang,text\nen,"open\n'), ("m.csv", b'lang,text\nen,"a" b\n'),
+    ("m.csv", b"id;text\n"), ("m.csv", b"lang,text,text\nen,a,b\n"), ("m.csv", b"lang,text\nen,\xff\n"),
+    ("m.csv", b"lang,text\nen,ok\nen,\xc3"), ("m.csv", "lang,text".encode("utf-16")),
+    ("m.csv.gz", b"no gz"), ("m.csv.gz", gzip.compress(b"lang,text\nen,a\n")[:-4]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("m.ods", b"", r"ends in \.parquet, .* not in '\.ods'.*save it as CSV UTF-8"),
-        ("m.xlsx", b"", r"ends in \.parquet, .* not in '\.xlsx'.*save it as CSV UTF-8"),
-        ("m.parquet", b"PAR1 no", "is not a Parquet file"),
-        ("m.parquet", b"", "is not a Parquet file"),
-        ("m.jsonl", b'{"id": 1, "lang": "en", "text": "a"}\n\n{"id": 2,', "line 3 is not JSON"),
-        ("m.jsonl", b"[" * 100_000, "is not JSON"),
-        ("m.jsonl", b"[1, 2]", r"row 1: expected .*found the number 1"),
-        ("m.jsonl", b"[1]\n[2]\n", "is not JSON"),
-        ("m.jsonl", b"null\n", "line 1: expected an object .*found null"),
-        ("m.jsonl", b'{"lang": "en"}\n"\\u00fc"\n', "line 2: expected an object .*, found a string"),
-        ("m.jsonl", b'{"lang": "en", "text": "\\ud800"}', "row 1, column 'text': half of a surrogate"),
-        ("m.jsonl", b"", "has no texts"),
-        ("m.csv", b"", "has no texts"),
-        ("m.csv", b"id,lang,text\n", "has no rows"),
-        ("m.csv", b"lang,text\nen,ok\nen,a,b\n", r"row 2 \(line 3\): 3 fields where the header has 2"),
-        ("m.csv", b"lang,text\nen\n", r"row 1 \(line 2\): 1 fields"),
-        ("m.csv", b'lang,text\nen,"open\n', "line 2: unexpected end of data"),
-        ("m.csv", b'lang,text\nen,"a" b\n', "line 2: ',' expected"),
-        ("m.csv", b"id;text\n", "separated by ';', not by ',': say separator=';'"),
-        ("m.csv", b"lang,text,text\nen,a,b\n", "more than one column 'text'"),
-        ("m.csv", b"lang,text\nen,ok\nen,\xff\n", "line 3 is not UTF-8 .* encoding='cp1252'"),
-        ("m.csv", b"lang,text\nen,ok\nen,\xc3", "line 3 is not UTF-8"),
-        ("m.csv", "lang,text".encode("utf-16"), "line 1 is not UTF-8"),
-        ("m.jsonl", b'{"lang": "en", "text": "ok"}\n{"lang": "en", "text": "\xfc"}\n', "line 2 is not UTF-8"),
-    ],
-)
-def test_hostile_files(tmp_path, name, content, words):
+@pytest.mark.parametrize(("name", "content"), HOSTILE)
+def test_hostile_files_are_refused_in_one_line_that_names_them(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(InputError, match=words) as error:
+    with pytest.raises(InputError) as error:
         Manifest.read(path)
-    assert "\n" not in str(error.value)
-    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value) and str(path) in str(error.value)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8"])
@@ -133,21 +110,29 @@ def test_encoding_and_separator_are_options(tmp_path, encoding, mark):
     text = "lang;text\nde;Größe, blau\n".replace(";", "\t" if mark == "tab" else mark)
     (tmp_path / "m.csv").write_text(text, encoding=encoding)
     assert Manifest.read(tmp_path / "m.csv", encoding=encoding, separator=mark).text == ["Größe, blau"]
+    for wrong in (
+        {"encoding": "utf8000"},
+        {"encoding": "base64"},
+        {"encoding": "ascii"},
+        {"separator": "::"},
+    ):
+        with pytest.raises(InputError):
+            Manifest.read(tmp_path / "m.csv", **wrong)
 
 
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"encoding": "utf8000"}, "encoding='utf8000': no such"),
-        ({"encoding": "base64"}, "no such encoding"),
-        ({"encoding": "ascii"}, "line 2 is not ascii"),
-        ({"separator": "::"}, "separator='::': say one character"),
-    ],
-)
-def test_wrong_options_of_a_text_file(tmp_path, options, word):
-    (tmp_path / "m.csv").write_text("lang,text\nde,Größe\n", encoding="utf-8")
-    with pytest.raises(InputError, match=word):
-        Manifest.read(tmp_path / "m.csv", **options)
+VALUES = ["2020-01-01", "12:00", 12345678901234567890, 1, 1.0, 2.5, True, None, "x", "2020-01-01T10:00:00Z"]
+
+
+@given(st.lists(st.lists(st.sampled_from(VALUES), min_size=2, max_size=2), min_size=1, max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_json_lines_keep_every_value(tmp_path, rows):
+    """Arrow would take dates for times, and round whole numbers: then Python reads the lines."""
+    records = [
+        {"id": i, "lang": "en", "text": f"t{i}", "split": a, "date": b} for i, (a, b) in enumerate(rows)
+    ]
+    (tmp_path / "m.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    read, expected = Manifest.read(tmp_path / "m.jsonl"), Manifest.of(records)
+    assert read.split == expected.split and read.labels == expected.labels and read.fields == expected.fields
 
 
 def test_damaged_parquet_column(tmp_path, table_file):
@@ -172,7 +157,7 @@ def test_unnamed_csv_column_is_no_field(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text(",lang,text,note\n0,en,a,n\n\n1,en,b,\n", encoding="utf-8")
     assert Manifest.read(path).fields == {"note": ["n", ""]}
-    assert read_file(path).n_rows == 2
+    assert Manifest.read(path).n_table_rows == 2
 
 
 def test_dictionary_encoded_strings(tmp_path):

@@ -9,6 +9,7 @@ import os
 import random
 import time
 import warnings
+from resource import RUSAGE_SELF, getrusage
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -74,20 +75,45 @@ def content(rng, ending):
     return bytes(damaged[: rng.choice([len(damaged)] * 4 + [len(damaged) // 2])])
 
 
+def read_or_refused(path):
+    """Return whether a manifest is read; it takes 20 seconds and 1 GiB at most, and problems are one line."""
+    began, memory = time.monotonic(), getrusage(RUSAGE_SELF).ru_maxrss
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        manifest, problems = Manifest.read_gathering(path)
+        if manifest is not None:
+            check(manifest, problems=problems)
+    assert all("\n" not in problem.sentence for problem in problems), path
+    assert manifest is not None or problems
+    assert time.monotonic() - began < 20 and getrusage(RUSAGE_SELF).ru_maxrss - memory < 1 << 20, path
+    return manifest is not None
+
+
 @pytest.mark.parametrize("ending", FORMATS)
 def test_hostile_manifests_are_read_or_refused(tmp_path, ending):
     rng, n_read = random.Random(ending), 0
     for number in range(N):
         path = tmp_path / f"{number}{ending}"
         path.write_bytes(content(rng, ending))
-        began = time.monotonic()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            manifest, problems = Manifest.read_gathering(path)
-            if manifest is not None:
-                n_read += 1
-                check(manifest, problems=problems)
-        assert all("\n" not in problem.sentence for problem in problems), path
-        assert manifest is not None or problems
-        assert time.monotonic() - began < 20
+        n_read += read_or_refused(path)
+        path.unlink()
     assert 0 < n_read < N
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("deep.jsonl", b'{"text_en": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"),
+        ("deep.json", b'[{"text_en": ' * 50_000),
+        ("digits.jsonl", b'{"id": ' + b"9" * 100_000 + b', "text_en": "a"}'),
+        ("quotes.csv", b"id,text_en\n" + b'1,"a\n2,b"c\n' * 50_000),
+        ("quotes.tsv", b"id\ttext_en\n" + b'1\t"a\n2\tb\n' * 30_000),
+        ("columns.csv", b"text_en," + b",".join(b"c%d" % i for i in range(20_000)) + b"\n" + b"," * 20_000),
+        ("numbers.csv", b"id,text_en,text_en_999999\n" + b"1,a,b\n" * 100_000),
+        ("bomb.csv.gz", gzip.compress(b"text_en\n" + b"a\n" * (1 << 27))),
+        ("bomb.jsonl.gz", gzip.compress(b" " * (1 << 29))),
+    ],
+)
+def test_large_hostile_manifests(tmp_path, name, raw):
+    (tmp_path / name).write_bytes(raw)
+    read_or_refused(tmp_path / name)

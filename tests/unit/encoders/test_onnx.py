@@ -177,36 +177,30 @@ def test_which_graph_is_used(folder):
 
 
 def test_what_cannot_be_used(folder, tmp_path_factory):
-    def refused(place=folder, options="?pool=mean"):
-        with pytest.raises(InputError) as caught:
+    def refused(name, place=folder, options="?pool=mean"):
+        with pytest.raises(InputError, match=name) as caught:
             encoder(place, options).encode(batch("red"))
-        return str(caught.value)
+        assert "\n" not in str(caught.value)
 
-    assert "no such folder" in refused(folder / "none")
-    assert "export the model" in refused(tmp_path_factory.mktemp("empty"))
-    assert "output=" in refused(options="?pool=mean&output=words")
-    texts_graph(folder / "model.onnx")
-    assert "output=pooler_output" in refused(options="?pool=pooler")
-    for words, name in ((["pixel_values"], "pixel_values"), (["input_ids"], "logits")):
-        slots = {words[0]: ("FLOAT" if name == "pixel_values" else "INT64", ["n", "t"])}
-        node = [
-            "Identity" if name == "pixel_values" else "CastLike",
-            [*words, "table"][: 2 - (name[0] == "p")],
-        ]
-        node.append(["logits"])
-        save_graph(folder / "model.onnx", [node], slots, {"logits": ("FLOAT", ["n", "t"])}, {"table": TABLE})
-        assert name in refused()
+    refused("no such folder", folder / "none")
+    refused("export the model", tmp_path_factory.mktemp("empty"))
+    refused("output=", options="?pool=mean&output=words")
+    refused("output=pooler_output", options="?pool=pooler")
+    pixels = {"pixel_values": ("FLOAT", ["n", "t"])}
+    node = ["Identity", ["pixel_values"], ["logits"]]
+    save_graph(folder / "model.onnx", [node], pixels, {"logits": ("FLOAT", ["n", "t"])})
+    refused("pixel_values")
     (folder / "config_sentence_transformers.json").write_text('{"model_type": "MultiVectorEncoder"}')
-    assert "multi-vector" in refused()
+    refused("multi-vector")
     (folder / "config_sentence_transformers.json").unlink()
     for content in (b"no graph", b""):
         (folder / "model.onnx").write_bytes(content)
-        assert "model.onnx" in refused()
+        refused(r"model\.onnx")
     texts_graph(folder / "model.onnx")
     (folder / "tokenizer.json").write_text("{}")
-    assert "cannot be loaded" in refused()
+    refused("cannot be loaded")
     (folder / "tokenizer.json").unlink()
-    assert "tokenizer.json" in refused()
+    refused(r"tokenizer\.json")
 
 
 def test_torch_is_not_needed(folder):

@@ -1,3 +1,5 @@
+"""`wordvec:`: files of word vectors in all their forms, and means by the formulas of their weights."""
+
 import gzip
 import math
 
@@ -5,8 +7,6 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import text_encoders
-from xlingual.encoders.wordfile import WordFile
-from xlingual.encoders.wordvec import SIF
 from xlingual.errors import InputError
 from xlingual.records import Texts
 
@@ -19,17 +19,10 @@ def lines(words, end="\n"):
     return "".join(f"{word} {' '.join(map(str, vector))}{end}" for word, vector in words.items())
 
 
-def write(folder, words, tag, header=True):
-    path = folder / f"vec.{tag}.vec"
-    dim = len(next(iter(words.values())))
-    path.write_text((f"{len(words)} {dim}\n" if header else "") + lines(words), encoding="utf-8")
-    return path
-
-
 @pytest.fixture
 def folder(tmp_path):
     for words, tag in ((EN, "en"), (DE, "de"), (ZH, "zh")):
-        write(tmp_path, words, tag)
+        (tmp_path / f"vec.{tag}.vec").write_text(f"{len(words)} 3\n{lines(words)}", encoding="utf-8")
     return tmp_path
 
 
@@ -37,155 +30,88 @@ def texts(*rows, language="en"):
     return Texts(list(rows), [language] * len(rows), [str(i) for i in range(len(rows))])
 
 
-def encoder(folder, options="?weight=mean", languages=("en", "de", "zh"), **more):
-    spec = f"wordvec:{folder}/vec.{{lang}}.vec{options}"
-    return text_encoders([spec], languages=languages, **more)["wordvec"]
+def encoder(path, options="?weight=mean", languages=("en", "de", "zh"), fit=None):
+    path = f"{path}/vec.{{lang}}.vec" if path.is_dir() else path
+    return text_encoders([f"x=wordvec:{path}{options}"], languages=languages, fit_texts=lambda name: fit)["x"]
 
 
 def test_the_mean_of_the_words_of_each_language(folder):
-    batch = Texts(["The chair", "Stuhl, rot!", "红色的椅子", "Paris"], ["en", "de", "zh", "en"], list("abcd"))
-    vectors = encoder(folder).encode(batch)
-    third = 1 / 3
-    expected = [[0, 0.5, 0.5], [0.5, 0.5, 0], [third, third, third], [1, 1, 0]]
-    np.testing.assert_allclose(vectors, expected, atol=1e-7)
-    assert vectors.dtype == np.float32
+    batch = Texts(
+        ["The chair", "Stuhl, rot!", "红色的椅子", "Paris xyz"], ["en", "de", "zh", "en"], list("abcd")
+    )
+    made = encoder(folder)
+    expected = [[0, 0.5, 0.5], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3], [1, 1, 0]]
+    np.testing.assert_allclose(made.encode(batch), expected, atol=1e-7)
+    assert made.encode(texts("xyz", "")).tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert made.encode(texts()).shape == (0, 3)
+    (note,) = made.notes()
+    assert "en 40 %" in note and "de" not in note.partition("left out")[2] and not made.notes()
 
 
 @pytest.mark.parametrize("end", ["\n", " \n", "\r\n", " \r\n"])
-@pytest.mark.parametrize("header", [True, False])
-def test_forms_of_a_file(tmp_path, end, header):
-    path = tmp_path / "glove.txt"
-    text = (f"5 3{end}" if header else "") + lines(EN, end)
-    path.write_bytes(text.removesuffix("\n").encode())
-    file = WordFile(path)
-    assert file.dim == 3
-    assert file.known({"red", "paris", "blue", ""}) == {"red", "paris"}
-    np.testing.assert_array_equal(file.vectors(["paris", "red"]), [EN["paris"], EN["red"]])
-
-
-def test_packed_and_tabbed_files(tmp_path):
-    packed, tabbed = tmp_path / "v.vec.gz", tmp_path / "v.txt"
-    packed.write_bytes(gzip.compress(lines(EN).encode()))
-    tabbed.write_text(lines(EN).replace(" ", "\t"))
-    for path in (packed, tabbed):
-        np.testing.assert_array_equal(WordFile(path).vectors(["the", "red"]), [EN["the"], EN["red"]])
+@pytest.mark.parametrize("form", ["header", "plain", "packed", "tabs"])
+def test_forms_of_a_file(tmp_path, end, form):
+    content = ("5 3" + end if form == "header" else "") + lines(EN, end).removesuffix("\n")
+    content = content.replace(" ", "\t") if form == "tabs" else content
+    path = tmp_path / ("v.vec.gz" if form == "packed" else "v.txt")
+    path.write_bytes(gzip.compress(content.encode()) if form == "packed" else content.encode())
+    made = encoder(path)
+    found = made.encode(Texts(["paris", "RED blue"], ["en", "de"], ["0", "1"]))
+    np.testing.assert_array_equal(found, [EN["paris"], EN["red"]])
 
 
 def test_words_with_blanks_are_passed_over_and_the_first_of_two_counts(tmp_path):
     path = tmp_path / "glove.840B.txt"
-    path.write_text("at 1 2 3\n. . . 4 5 6\nat name@domain.com 7 8 9\nat 0 0 0\n\nend 1 1 1\n")
-    file = WordFile(path)
-    assert file.known(["at", ".", "name@domain.com", "end"]) == {"at", "end"}
-    np.testing.assert_array_equal(file.vectors(["end", "at"]), [[1, 1, 1], [1, 2, 3]])
+    path.write_text("at 1 2 3\n. . . 4 5 6\nat name@domain.com 7 8 9\nat 0 0 0\n\nend 1 1 1\nbad 1 nan 3\n")
+    found = encoder(path).encode(texts("at", "name@domain.com", "end"))
+    np.testing.assert_array_equal(found, [[1, 2, 3], [0, 0, 0], [1, 1, 1]])
+    with pytest.raises(InputError, match="'bad'"):
+        encoder(path).encode(texts("bad"))
+    found = encoder(path, "?weight=mean&words=4").encode(texts("at end"))
+    np.testing.assert_array_equal(found, [[1, 2, 3]])
 
 
-def test_only_the_first_words_are_read(folder):
-    some = encoder(folder, "?weight=mean&words=2")
-    np.testing.assert_array_equal(some.encode(texts("the red chair"))[0], [0.5, 0.5, 0])
-    assert some.notes()[0].endswith("left out: en 33 %")
-    assert some.identity != encoder(folder).identity
-
-
-def test_tfidf_of_the_batch_counts_distinct_texts(folder):
+def test_weights_are_those_of_the_formulas(folder):
     batch = texts("the red chair", "the chair", "the the", "the the")
     vectors = encoder(folder, "").encode(batch)
-    the, chair, red = (math.log(4 / (1 + df)) + 1 for df in (3, 2, 1))
+    the, chair, red = (math.log(4 / (1 + df)) + 1 for df in (3, 2, 1))  # distinct texts
     np.testing.assert_allclose(vectors[0], np.array([red, chair, the]) / (red + chair + the), rtol=1e-6)
-    np.testing.assert_allclose(vectors[1], np.array([0, chair, the]) / (chair + the), rtol=1e-6)
-    np.testing.assert_array_equal(vectors[2], [0, 0, 1])
-    np.testing.assert_array_equal(vectors[2], vectors[3])
-
-
-def test_sif_of_fitted_texts(folder):
+    np.testing.assert_array_equal(vectors[2:], [[0, 0, 1], [0, 0, 1]])
     fit = Texts(["the the the red", "der"], ["en", "de"], ["0", "1"])
-    fitted = encoder(folder, "?weight=sif&fit=F", fit_texts=lambda name: fit)
-    the, red = SIF / (SIF + 0.75), SIF / (SIF + 0.25)
-    np.testing.assert_allclose(
-        fitted.encode(texts("red the chair"))[0], np.array([red, 1, the]) / (red + 1 + the), rtol=1e-6
-    )
-    assert fitted.fitted_on == fit.row_digests()
-    assert not fitted.depends_on_batch
-    with pytest.raises(InputError, match="no texts of the language zh"):
+    fitted = encoder(folder, "?weight=sif&fit=F", fit=fit)
+    the, red = 0.001 / (0.001 + 0.75), 0.001 / (0.001 + 0.25)
+    expected = np.array([[red, 1, the]]) / (red + 1 + the)
+    np.testing.assert_allclose(fitted.encode(texts("red the chair")), expected, rtol=1e-6)
+    assert fitted.fitted_on == fit.row_digests() and not fitted.depends_on_batch
+    with pytest.raises(InputError, match="zh"):
         fitted.encode(texts("红色", language="zh"))
 
 
-def test_what_a_vector_depends_on(folder):
-    mean, batch = encoder(folder), encoder(folder, "")
-    assert mean.content == ("text", "language") and not mean.depends_on_batch
-    assert batch.content is None and batch.depends_on_batch
-    together = mean.encode(texts("red chair", "the chair", "Paris"))
-    for row, text in enumerate(("red chair", "the chair", "Paris")):
-        np.testing.assert_array_equal(mean.encode(texts(text))[0], together[row])
-
-
-def test_unknown_words_are_counted_and_a_text_of_nothing_else_is_zero(folder):
-    batch = Texts(["red xyz", "xyz", "", "der"], ["en", "en", "en", "de"], list("abcd"))
-    mean = encoder(folder)
-    vectors = mean.encode(batch)
-    mean.encode(texts("red", "xyz"))  # a second piece of the run
-    (note,) = mean.notes()
-    assert note.endswith(": words without a vector, which are left out: en 60 %")
-    assert mean.notes() == []
-    np.testing.assert_array_equal(vectors, [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]])
-
-
-def test_an_empty_batch_has_the_dimensions_of_the_files(folder):
-    assert encoder(folder).encode(texts()).shape == (0, 3)
-
-
-def test_one_file_for_all_languages(tmp_path):
-    path = write(tmp_path, EN, "all")
-    (one,) = text_encoders([f"wordvec:{path}?weight=mean"], languages=["en", "de"]).values()
-    vectors = one.encode(Texts(["red", "chair"], ["en", "de"], ["0", "1"]))
-    np.testing.assert_array_equal(vectors, [[1, 0, 0], [0, 1, 0]])
-
-
-def test_identity_follows_the_bytes_of_the_files(folder):
-    before = encoder(folder).identity
-    assert before == encoder(folder).identity
-    assert before != encoder(folder, languages=["en"]).identity
-    assert len({encoder(folder, f"?weight={w}").identity for w in ("mean", "sif", "tfidf")}) == 3
-    write(folder, {**DE, "der": [0, 0, 2]}, "de")
-    assert encoder(folder).identity != before
+def test_identities_tell_files_and_options_apart(folder):
+    options = ("?weight=mean", "?weight=sif", "?weight=tfidf", "?weight=mean&words=2")
+    identities = {encoder(folder, option).identity for option in options} | {
+        encoder(folder, languages=["en"]).identity
+    }
+    assert len(identities) == 5
+    made = encoder(folder)
+    assert made.identity in identities and made.encode(texts("red")).any()
+    (folder / "vec.en.vec").write_text(lines(EN | {"red": [2, 0, 0]}))
+    assert encoder(folder).identity not in identities
+    with pytest.raises(InputError, match=r"vec\.en\.vec.*changed"):
+        made.encode(texts("the red chair"))
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"3 3\nred 1 2 3\nchair 1 2\nthe 1 2 3\n", r"line 3 has 2 numbers where 3 are expected"),
-        (b"red 1 2 3\nchair 1 2 3 4\n", r"line 2 has 4 numbers where 3 are expected"),
-        (b"red 1 nan 3\n", r"line 1 \('red'\) holds NaN"),
-        (b"red 1 two 3\n", r"line 1 \('red'\) holds NaN, infinity or something that is no number"),
-        (b"", "has no word vectors"),
-        (b"3 3\n", "has no word vectors"),
-        (b"\x00\x01\x02\n", "is no text"),
+        (b"3 3\nred 1 2 3\nchair 1 2\nthe 1 2 3\n", "'chair'.*2 numbers"),
+        (b"red 1 two 3\n", "'red'"),
+        (b"", "no word vectors"),
+        (b"3 3\n", "no word vectors"),
+        (b"\x00\x01\x02\n", "no word vectors"),
     ],
 )
 def test_broken_files(tmp_path, content, message):
     (tmp_path / "vec.en.vec").write_bytes(content)
     with pytest.raises(InputError, match=message):
         encoder(tmp_path, languages=["en"]).encode(texts("red chair the"))
-
-
-def test_a_broken_line_that_is_not_needed_does_no_harm(tmp_path):
-    (tmp_path / "vec.en.vec").write_text("red 1 nan 3\nchair 1 2 3\n")
-    vectors = encoder(tmp_path, languages=["en"]).encode(texts("chair"))
-    np.testing.assert_array_equal(vectors, [[1, 2, 3]])
-
-
-def test_blocks_give_the_same_vectors(folder, monkeypatch):
-    batch = texts("the red chair", "chair", "Paris the", "red")
-    whole = encoder(folder, "").encode(batch)
-    monkeypatch.setattr("xlingual.encoders.wordvec._BLOCK", 1)
-    np.testing.assert_array_equal(encoder(folder, "").encode(batch), whole)
-
-
-@pytest.mark.parametrize("loaded", [False, True])
-def test_files_that_change_after_the_identity(folder, loaded):
-    made = encoder(folder)
-    assert made.identity
-    if loaded:  # numbers are read from the file whenever they are needed
-        made.encode(texts("red"))
-    write(folder, EN | {"red": [2, 0, 0]}, "en")
-    with pytest.raises(InputError, match=r"vec\.en\.vec: the file of word vectors changed while it was read"):
-        made.encode(texts("the red chair"))
