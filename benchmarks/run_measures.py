@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.evaluation.retrieval import runs_against_qrels
+from xlingual import runs_against_qrels
 from xlingual.results import Results
 
 QUERIES, DEPTH, JUDGED, POOL = 1_000, 1_000, 50, 200_000

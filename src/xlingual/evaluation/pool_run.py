@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from xlingual.data.pools.pool import CANDIDATE_TEXTS, MultilingualPool
@@ -25,23 +26,28 @@ def check_candidate_text(pool: MultilingualPool, candidate_text: str) -> None:
 
 
 def pool_systems(pool: MultilingualPool, specs: Any) -> dict[str, Encoder | RunSystem]:  # noqa: ANN401
-    """Return the systems by name; refuse files of vectors that do not separate queries from candidates.
-
-    With as many queries as candidates that mistake would pass unseen.
-    """
+    """Return the systems by name; refuse files of vectors that do not separate queries from candidates."""
     by_name = systems(
         specs,
         languages=list(pool.languages),
         role_languages=pool.role_languages,
         fit_texts=load_fit_texts,
     )
+    refuse_without_role(by_name)
+    return by_name
+
+
+def refuse_without_role(by_name: Mapping[str, Encoder | RunSystem]) -> None:
+    """Refuse files of vectors that do not separate queries from candidates.
+
+    With as many queries as candidates that mistake would pass unseen.
+    """
     for name, encoder in by_name.items():
         if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
             raise InputError(
                 f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for "
                 "questions or candidates: give each a file, as in vectors:model.{role}.{lang}.npy"
             )
-    return by_name
 
 
 def described(pool: MultilingualPool, candidate: int) -> dict[str, str]:

@@ -25,7 +25,6 @@ from xlingual.evaluation.image_sentence.sides import (
     EncoderPair,
     ShownImages,
     Side,
-    Slice,
     captions,
     encoder_pairs,
     rows_with_images,
@@ -142,6 +141,11 @@ class Direction:
 
     sides: list[Side]
     counts: list[RankCounts]
+
+    @property
+    def clusters(self) -> list[list[Ints]]:
+        """The ways in which the queries of each slice are clustered."""
+        return [[side.clusters] for side in self.sides]
 
     def chance(self, measure: RankMeasure) -> float:
         """Return the value of an encoder that knows nothing."""
@@ -296,8 +300,8 @@ class ImageSentence(Run):
                 )
             for language in (tag for tag in self.captions if tag in system.languages):
                 slices = shown.slices(self.manifest, self.captions[language], self.fold, language)
-                refuse_small_pools(slices, measures, language)
-                yield from self._both_ways(system, language, slices, measures, (texts, images, shown))
+                _refuse_small_pools(slices, measures, language)
+                yield from self._both_ways(system, language, slices, measures, (texts, images))
 
     def _texts(self, system: EncoderPair, name: str, encoder: Encoder) -> TextVectors:
         """Return the vectors of a system's captions."""
@@ -307,61 +311,60 @@ class ImageSentence(Run):
         self,
         system: EncoderPair,
         language: str,
-        slices: Sequence[Slice],
+        slices: Sequence[Side],
         measures: Sequence[RankMeasure],
-        encoded: tuple[TextVectors, ImageIndex, ShownImages],
+        encoded: tuple[TextVectors, ImageIndex],
     ) -> Iterator[Ranked]:
         """Rank images for the sentences of a language, and sentences for the images, slice by slice."""
-        texts, images, shown = encoded
+        texts, images = encoded
         vectors, ranked = images.pool.vectors, []
         with self.stage("rank"):
-            for number, part in enumerate(slices):
-                ranked.append(
-                    ranked_pairs(
-                        Pool.of(texts.vectors, texts.position[part.texts]),
-                        Pool.of(vectors.raw, vectors.rows[images.points[part.images]]),
-                        (part.text, part.image),
-                        ranker=self.options.ranker,
-                        progress=self.progress(f"ranking {language}: {system.name}"),
-                        first=0 if number else HUBS_OF,
-                    )
+            for number, side in enumerate(slices):
+                both = ranked_pairs(
+                    Pool.of(texts.vectors, texts.position[side.rows]),
+                    Pool.of(vectors.raw, vectors.rows[images.points[images.code[side.candidates]]]),
+                    (side.query, side.candidate),
+                    ranker=self.options.ranker,
+                    progress=self.progress(f"ranking {language}: {system.name}"),
+                    first=0 if number else HUBS_OF,
                 )
-                self.tally.add(ranked[-1].similarity)
+                self.tally.add(both.similarity)
+                ranked.append(both)
         for way, subject in enumerate(both_ways(language)):
-            sides = [shown.sides(part)[way] for part in slices]
-            direction = Direction(sides, [each.ways[way] for each in ranked])
+            sides = [side.turned if way else side for side in slices]
+            direction = Direction(sides, [both.ways[way] for both in ranked])
             self.directions[system.name, subject] = direction
-            places = ranked[0].places[way]
-            assert places is not None
-            hubs = self._hubs(subject, sides[0], places)
+            hubs = self._hubs(subject, sides[0], cast("Places", ranked[0].places[way]))
             yield replace(
-                self._ranked(system, subject, measures, hubs.hubs.counts),
+                self._ranked(system, subject, direction, measures, hubs.hubs.counts),
                 hubs=hubs,
-                ranking=partial(self._ranking, subject, slices[0], encoded),
+                ranking=partial(self._ranking, subject, sides[0], *encoded),
             )
 
     def _ranked(
-        self, system: EncoderPair, subject: Subject, measures: Sequence[RankMeasure], hubs: HubCounts
+        self,
+        system: EncoderPair,
+        subject: Subject,
+        direction: Direction,
+        measures: Sequence[RankMeasure],
+        hubs: HubCounts,
     ) -> Ranked:
         """Turn the ranks of one direction into the values of all measures: means over slices."""
-        direction, estimates, values, views = self.directions[system.name, subject], {}, {}, {}
+        sides, estimates, values, views = direction.sides, {}, {}, {}
         for measure in measures:
-            of_slices = [measure.per_query(counts) for counts in direction.counts]
-            scores = [
-                score(measure, of_slice, [side.clusters])
-                for of_slice, side in zip(of_slices, direction.sides, strict=True)
-            ]
-            estimates[measure.name], values[measure.name] = Score.mean(scores), np.concatenate(of_slices)
+            each = [measure.per_query(counts) for counts in direction.counts]
+            scores = [score(measure, *part) for part in zip(each, direction.clusters, strict=True)]
+            estimates[measure.name], values[measure.name] = Score.mean(scores), np.concatenate(each)
             views[measure.name] = ImageSentenceViews(
-                folds=[each.value for each in scores] if len(scores) > 1 else None,
+                folds=[part.value for part in scores] if len(scores) > 1 else None,
                 hubs=hubs if measure == measures[0] else None,
             )
-        n_candidates = round(float(np.mean([len(side.candidates) for side in direction.sides])))
+        n_candidates = round(float(np.mean([len(side.candidates) for side in sides])))
         return Ranked(
             encoder=system.name,
             subject=subject,
-            queries=np.concatenate([side.rows for side in direction.sides]),
-            clusters=[np.concatenate([side.clusters for side in direction.sides])],
+            queries=np.concatenate([side.rows for side in sides]),
+            clusters=[np.concatenate([side.clusters for side in sides])],
             n_candidates=n_candidates,
             values=values,
             estimates=estimates,
@@ -394,19 +397,18 @@ class ImageSentence(Run):
 
         return NamedHubs(hubs, describe, side.candidate)
 
-    def _ranking(
-        self, subject: Subject, part: Slice, encoded: tuple[TextVectors, ImageIndex, ShownImages]
-    ) -> Ranking:
+    def _ranking(self, subject: Subject, side: Side, texts: TextVectors, images: ImageIndex) -> Ranking:
         """Return what a TREC file lists: the images of each sentence, or the sentences of each image."""
-        texts, images, shown = encoded
-        vectors, manifest = images.pool.vectors, self.manifest
-        sentences = texts_of(manifest, part.texts), UnitVectors(texts.vectors, texts.position[part.texts])
-        rows = vectors.rows[images.points[part.images]]
-        pictures = images_of(manifest, shown.first_row[part.images]), UnitVectors(vectors.raw, rows)
-        pairs = part.text, part.image
-        if subject.source == IMAGE:
-            sentences, pictures, pairs = pictures, sentences, pairs[::-1]
-        return Ranking(sentences[0], pictures[0], pairs, vectors=(sentences[1], pictures[1]))
+        vectors, named, compared = images.pool.vectors, [], []
+        for name, rows in zip(subject.pair, (side.rows, side.candidates), strict=True):
+            if name == IMAGE:
+                named.append(images_of(self.manifest, rows))
+                lines = vectors.rows[images.points[images.code[rows]]]
+                compared.append(UnitVectors(vectors.raw, lines))
+            else:
+                named.append(texts_of(self.manifest, rows))
+                compared.append(UnitVectors(texts.vectors, texts.position[rows]))
+        return Ranking(named[0], named[1], (side.query, side.candidate), vectors=(compared[0], compared[1]))
 
     def _same_queries(self, one: str, other: str) -> bool:
         """Return whether two systems answered the same queries wherever both were evaluated."""
@@ -421,71 +423,54 @@ class ImageSentence(Run):
             if baseline is None or baseline == name:
                 continue
             number = numbers[name, measure.name, subject]
-            against = self._against(numbers, cast("RankMeasure", measure), name, baseline, subject)
+            scores = [_score(numbers, each, measure.name, subject) for each in (name, baseline)]
+            against = _against(baseline, *scores, same=self._same_queries(name, baseline))
+            if isinstance(measure, MedianRank) and self._same_queries(name, baseline):
+                ways = [self.directions[each, subject] for each in (name, baseline)]
+                against = structs.replace(against, ci=_median_interval(measure, *ways))
             numbers[name, measure.name, subject] = replace(
                 number,
                 views=structs.replace(cast("ImageSentenceViews", number.views), against=against),
                 row_views=ImageSentenceViews(against),
             )
 
-    def _against(
-        self, numbers: Numbers, measure: RankMeasure, name: str, baseline: str, subject: Subject
-    ) -> Against:
-        """Return the difference to the baseline, its interval query by query; of medians by the bootstrap."""
-        scores = [_score(numbers, each, measure, subject) for each in (name, baseline)]
-        ways, ci = [self.directions[each, subject] for each in (name, baseline)], None
-        if ways[0].same_queries(ways[1]):
-            gap = scores[0].less(scores[1])
-            if gap is not None:
-                ci = gap.interval()
-            elif isinstance(measure, MedianRank):
-                ci = _median_interval(measure, ways[0], ways[1])
-        return Against(baseline, scores[0].value - scores[1].value, ci)
-
     def _sums(self, numbers: Numbers) -> Iterator[Summary]:
         """Yield the sums of recalls in per cent, of each language over both directions, then their means."""
-        sums = {language: self._sums_in(numbers, language) for language in self.captions}
-        for language, lines in sums.items():
-            yield from numbers.leaderboard(RSUM, (language, IMAGE), lines, higher=True)
-        means = {}
-        for name in dict.fromkeys(name for lines in sums.values() for name in lines):
-            of_system = [lines[name] for lines in sums.values() if name in lines]
-            means[name] = BoardLine(
+        lines: dict[str, list[BoardLine]] = {}
+        for language, baseline in self.baselines.items():
+            sums: dict[str, Score] = {}
+            board: dict[str, BoardLine] = {}
+            cells = list(product(both_ways(language), map(SuccessAt, DEPTHS)))
+            for name in (system.name for system in self.systems if language in system.languages):
+                sums[name] = _summed([_score(numbers, name, m.name, subject) for subject, m in cells])
+                chance = sum(self.directions[name, subject].chance(measure) for subject, measure in cells)
+                board[name] = BoardLine(sums[name], PERCENT * chance, n_pairs=2)
+            for name in sums if baseline is not None else ():
+                if baseline is not None and name != baseline:
+                    same = self._same_queries(name, baseline)
+                    against = _against(baseline, sums[name], sums[baseline], same=same)
+                    board[name] = replace(board[name], views=ImageSentenceViews(against))
+            yield from numbers.leaderboard(RSUM, (language, IMAGE), board, higher=True)
+            for name, line in board.items():
+                lines.setdefault(name, []).append(line)
+        means = {
+            name: BoardLine(
                 Score.mean([cast("Score", line.estimate) for line in of_system]),
                 float(np.mean([cast("float", line.chance) for line in of_system])),
                 n_pairs=2 * len(of_system),
                 note=numbers.partial.get(name),
             )
+            for name, of_system in lines.items()
+        }
         yield from numbers.leaderboard(RSUM, OVERALL, means, higher=True)
 
-    def _sums_in(self, numbers: Numbers, language: str) -> dict[str, BoardLine]:
-        """Return the sum of recalls of each system that has a language, compared with its baseline."""
-        cells = list(product(both_ways(language), map(SuccessAt, DEPTHS)))
-        sums: dict[str, Score] = {}
-        lines: dict[str, BoardLine] = {}
-        for system in (system for system in self.systems if language in system.languages):
-            scores = [_score(numbers, system.name, measure, subject) for subject, measure in cells]
-            chances = [self.directions[system.name, subject].chance(measure) for subject, measure in cells]
-            sums[system.name] = _summed(scores)
-            lines[system.name] = BoardLine(sums[system.name], PERCENT * sum(chances), n_pairs=2)
-        baseline = self.baselines[language]
-        for name in lines if baseline is not None else ():
-            if baseline is None or name == baseline:
-                continue
-            gap = sums[name].less(sums[baseline]) if self._same_queries(name, baseline) else None
-            difference = sums[name].value - sums[baseline].value
-            against = Against(baseline, difference, None if gap is None else gap.interval())
-            lines[name] = replace(lines[name], views=ImageSentenceViews(against))
-        return lines
 
-
-def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure], language: str) -> None:
+def _refuse_small_pools(slices: Sequence[Side], measures: Sequence[RankMeasure], language: str) -> None:
     """Raise InputError where every query would be a hit."""
     depth = max((m.k for m in measures if isinstance(m, SuccessAt)), default=0)
-    for part in slices:
-        count = min(len(part.images), len(part.texts))
+    for side in slices:
+        count, members = min((len(side.candidates), "images"), (len(side.rows), "texts"))
         if depth >= count:
-            members = "images" if len(part.images) == count else "texts"
             where = " in a slice" if len(slices) > 1 else ""
             raise InputError(
                 f"Success@{depth} needs more than {depth} {members}, {language!r} has {count}{where}: every "
@@ -494,9 +479,15 @@ def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure],
             )
 
 
-def _score(numbers: Numbers, system: str, measure: RankMeasure, subject: Subject) -> Score:
+def _score(numbers: Numbers, system: str, measure: str, subject: Subject) -> Score:
     """Return the score that was entered."""
-    return cast("Score", numbers[system, measure.name, subject].estimate)
+    return cast("Score", numbers[system, measure, subject].estimate)
+
+
+def _against(baseline: str, score: Score, reference: Score, *, same: bool) -> Against:
+    """Return the difference to the baseline, its interval query by query where there are the same queries."""
+    gap = score.less(reference) if same else None
+    return Against(baseline, score.value - reference.value, None if gap is None else gap.interval())
 
 
 def _summed(scores: Sequence[Score]) -> Score:

@@ -86,28 +86,24 @@ def _languages_of(name: str, encoder: Encoder, languages: Sequence[str]) -> tupl
 
 
 @dataclass(frozen=True)
-class Slice:
-    """Captions of one language and images that are ranked against each other, as one pool.
+class Side:
+    """One direction in a slice: n queries, m candidates, all rows of the manifest, and the right pairs.
 
-    `texts` [n] are rows of the manifest and `images` [m] numbers of distinct images, in the manifest's
-    order; `text` and `image` [p] are places in them: the pairs that belong together.
+    An image's row is the first that shows it.
     """
 
-    texts: Ints
-    images: Ints
-    text: Ints
-    image: Ints
-
-
-@dataclass(frozen=True)
-class Side:
-    """One direction in a slice: n queries, m candidates, and the pairs that belong together."""
-
-    rows: Ints  # [n] of the manifest; an image's is the first that shows it
+    rows: Ints  # [n]
+    candidates: Ints  # [m]
     clusters: Ints  # [n]
-    candidates: Ints  # [m] rows of the manifest
-    query: Ints  # [p]
+    candidate_clusters: Ints  # [m]
+    query: Ints  # [p] place among the queries
     candidate: Ints  # [p]
+
+    @property
+    def turned(self) -> Side:
+        """The other direction."""
+        clusters = self.candidate_clusters, self.clusters
+        return Side(self.candidates, self.rows, *clusters, self.candidate, self.query)
 
     @property
     def by_chance(self) -> RankCounts:
@@ -144,7 +140,7 @@ class ShownImages:
         cluster = components(images_from + len(first), Links(left, right, np.zeros(len(left))))
         return cls(item, image, first, cluster[images_from:], cluster[manifest.cluster])
 
-    def slices(self, manifest: Manifest, rows: Ints, size: int | None, language: str) -> list[Slice]:
+    def slices(self, manifest: Manifest, rows: Ints, size: int | None, language: str) -> list[Side]:
         """Return the captions `rows` with their images: one slice, or consecutive ones of `size` images.
 
         Every text takes part in the slices that hold an image of its item. An incomplete last slice is left
@@ -166,23 +162,14 @@ class ShownImages:
                 f"{parameter('fold')} of {size}: the last {left} of {len(chosen)} images with texts in "
                 f"{language!r} make no whole slice and are left out"
             )
-        slices = []
+        sides = []
         for part in np.split(chosen[: whole * size], whole):
-            inside = np.isin(image, part)
-            texts, place = np.unique(text[inside], return_inverse=True)
-            order = np.argsort(part, kind="stable")
-            images = order[np.searchsorted(part[order], image[inside])]
-            slices.append(Slice(rows[texts], part, place, images))
-        return slices
-
-    def sides(self, part: Slice) -> tuple[Side, Side]:
-        """Return the two directions in a slice: sentence → image, image → sentence."""
-        texts = part.texts, self.row_cluster[part.texts]
-        images = self.first_row[part.images], self.image_cluster[part.images]
-        return (
-            Side(*texts, images[0], part.text, part.image),
-            Side(*images, texts[0], part.image, part.text),
-        )
+            inside, order = np.isin(image, part), np.argsort(part, kind="stable")
+            texts, query = np.unique(text[inside], return_inverse=True)
+            candidate = order[np.searchsorted(part[order], image[inside])]
+            clusters = self.row_cluster[rows[texts]], self.image_cluster[part]
+            sides.append(Side(rows[texts], self.first_row[part], *clusters, query, candidate))
+        return sides
 
 
 def rows_with_images(manifest: Manifest, opens: bool, usable: np.ndarray | None) -> Ints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xlingual.data.pools.pool import CANDIDATE_TEXTS, MultilingualPool
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.lists import MOST_UNKNOWN, Lists
@@ -13,6 +13,7 @@ from xlingual.evaluation.multilingual_pool.alignment import check_alignment
 from xlingual.evaluation.multilingual_pool.grades import EQUAL, LanguageGrades, language_grades
 from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
 from xlingual.evaluation.multilingual_pool.measure_views import FOUND, MONOLINGUAL, views_of_measure
+from xlingual.evaluation.pool_run import check_candidate_text
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.measures import AlignmentMeasure, AveragePrecision, PoolMeasure
 from xlingual.measures.fairness import CUT
@@ -166,13 +167,6 @@ def choose(
         views == "all",
         language_grades(grades, policy, measures),
     )
-
-
-def check_candidate_text(pool: MultilingualPool, candidate_text: str) -> None:
-    """Raise InputError for a text of candidates that is not known, or that the pool has not."""
-    _check_known("candidate text", candidate_text, CANDIDATE_TEXTS)
-    if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
-        raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
 
 
 def _check_known(what: str, given: str, known: Sequence[str]) -> None:

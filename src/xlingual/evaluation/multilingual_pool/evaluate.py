@@ -1,50 +1,66 @@
-"""Answers from a multilingual pool (LAReQA), for several encoders: one pass each, all views from it."""
+"""Answers from a multilingual pool (LAReQA): one pass for each encoder, and all views from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from xlingual.arrays import Ints
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.arrays import Floats, Ints
+from xlingual.data.names import Names
+from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 from xlingual.data.samples import MOST_SEED
-from xlingual.embed.sides import PoolVectors, embed_pool, load_fit_texts
+from xlingual.embed.sides import PoolVectors, embed_pool
 from xlingual.encoders import Encoder
-from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, parameter
+from xlingual.evaluation.hubs import NamedHubs
 from xlingual.evaluation.lists import Lists, check_reach
+from xlingual.evaluation.loop import Ranked, Recording, evaluate
+from xlingual.evaluation.multilingual_pool.alignment import alignment_counts, all_equal
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
-from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
-from xlingual.evaluation.multilingual_pool.kept import KeptOfQuestions
-from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass, search_of
-from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL, PoolNumbers
+from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings, encoder_findings
+from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass
+from xlingual.evaluation.multilingual_pool.lists import named
+from xlingual.evaluation.multilingual_pool.measure_views import measure_views
 from xlingual.evaluation.multilingual_pool.one_pass import PassCounts, one_pass
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
-from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, near_questions
-from xlingual.evaluation.neighbours import KEPT
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.evaluation.run_systems import RunsLike, RunSystem, joined, systems
-from xlingual.evaluation.trec import (
-    Member,
-    Ranking,
-    check_depth,
-    unfinished,
-    warn_of_size,
-    write_ranking,
+from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, question_languages, record_of
+from xlingual.evaluation.near_duplicates import DECLARED, near_questions
+from xlingual.evaluation.neighbours import (
+    DECIMALS,
+    KEPT,
+    Neighbours,
+    Scores,
+    first_lines,
+    listed_neighbours,
 )
-from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
-from xlingual.ranking import Offsets, Ranker, rows_of
+from xlingual.evaluation.numbers import Baseline, Numbers, Subject
+from xlingual.evaluation.perquery import QueryRows
+from xlingual.evaluation.pool_run import described, pool_systems
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
+from xlingual.evaluation.run_systems import RunsLike, RunSystem, Search, joined
+from xlingual.evaluation.trec import Member, Ranking
+from xlingual.measures import (
+    NDCG,
+    AlignmentMeasure,
+    AveragePrecision,
+    Measure,
+    PoolMeasure,
+    TargetMeasure,
+    parse_pool_measures,
+)
+from xlingual.ranking import Ranker, rows_of, similarity_of
+from xlingual.records import AlignmentCounts, JudgedCounts, TargetCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
 NAME = "multilingual-pool"
-_AS_IN = ", as in vectors:model.{role}.{lang}.npy"
+ALL, POOL = "all", "pool"  # source and target: the questions of all languages, the pool of all languages
 
 
 @answers(MultilingualPoolRequest)
@@ -116,7 +132,7 @@ def multilingual_pool(
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
-    ranked = parse_pool_measures(measures)
+    chosen, recording = parse_pool_measures(measures), Recording(examples, neighbours, trec, trec_depth)
     if not 0 <= seed <= MOST_SEED:
         raise InputError(f"{parameter('seed')} must be 0 to {MOST_SEED}, got {seed}")
     if isinstance(pool, str | Path):
@@ -127,14 +143,7 @@ def multilingual_pool(
             "MultilingualPool.read(path)"
         )
     choice = choose(
-        pool,
-        views,
-        policy,
-        candidate_text,
-        subsets,
-        picture=picture,
-        measures=ranked,
-        grades=grades,
+        pool, views, policy, candidate_text, subsets, picture=picture, measures=chosen, grades=grades
     )
     options = Options(
         seed=seed,
@@ -144,23 +153,24 @@ def multilingual_pool(
         given_ranker=ranker,
         cluster=cluster,
     )
-    run = PoolRun(pool, choice, options)
+    run = PoolRun(pool, choice, options, chosen)
     run.prepare(joined(text_encoders, runs), picture)
-    if trec is not None:
-        check_depth(trec_depth)
-        size = len(pool.candidates) if trec_depth is None else min(trec_depth, len(pool.candidates))
-        warn_of_size(len(pool.questions) * size * len(run.by_name), len(run.by_name))
-    with nullcontext() if trec is None else unfinished(trec) as folder:
-        return run.results(ranked, folder, trec_depth, examples=examples, neighbours=neighbours)
+    return run.results(recording)
 
 
 class PoolRun(Run):
     """One evaluation: a pool, the chosen views, and the encoders."""
 
-    def __init__(self, pool: MultilingualPool, choice: Choice, options: Options) -> None:
+    def __init__(
+        self, pool: MultilingualPool, choice: Choice, options: Options, measures: Sequence[PoolMeasure]
+    ) -> None:
         super().__init__(NAME, options)
-        self.data, self.pool, self.choice = pool, pool, choice
+        self.data = self.pool = pool
+        self.choice, self.measures = choice, measures
         self.picture: tuple[str, str] | None = None
+        self.subject = Subject(ALL, POOL, options.seed)
+        # views stand with AP, or with the first measure where they need none
+        self.viewed = AveragePrecision() if AveragePrecision() in measures else measures[0]
 
     def prepare(self, specs: EncoderSpecs, picture: tuple[str, str] | None) -> None:
         """Make the encoders, and refuse what cannot be evaluated, before any work is done."""
@@ -178,130 +188,219 @@ class PoolRun(Run):
                 f"picture of {','.join(picture)!r}: expected two of the languages {', '.join(pool.languages)}"
             )
         self.picture = picture
-        made = systems(
-            specs,
-            languages=list(pool.languages),
-            role_languages=pool.role_languages,
-            fit_texts=load_fit_texts,
-        )
-        refuse_without_role(made)
-        self.fit(made, pool.question_texts(), pool.candidate_texts())
+        self.fit(pool_systems(pool, specs), pool.question_texts(), pool.candidate_texts())
 
     def embedded(self, name: str, encoder: Encoder) -> PoolVectors:
         """Return the vectors of questions and candidates."""
         text = self.choice.candidate_text
         return embed_pool(self.pool, name, encoder, text, **self.embedding(), any_form=True)
 
-    def results(
-        self,
-        measures: Sequence[PoolMeasure],
-        trec: Path | None,
-        trec_depth: int | None,
-        *,
-        examples: bool,
-        neighbours: bool,
-    ) -> Results:
-        """Return the results of all encoders, and write their rankings where they are wanted."""
-        self.near = self._near_duplicates()
-        cluster = (self.near.clusters or self.pool.questions).cluster
-        if any(isinstance(one, RunSystem) for one in self.by_name.values()):
+    def results(self, recording: Recording) -> Results:
+        """Return the results of all systems."""
+        with self.stage("near-duplicates", "looking for near-duplicates"):
+            self.near = near_questions(self.pool.questions, self.options.cluster)
+        self.cluster = (self.near.clusters or self.pool.questions).cluster
+        if any(isinstance(system, RunSystem) for system in self.by_name.values()):
             self.choice = self.choice.beside_lists()
-        numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
-        tables = PoolTables(self.pool, examples, numbers.viewed, numbers.subject)
-        own = self.choice.policy == "prefer-own"
-        kept = KeptOfQuestions(NAME, self.pool, numbers.subject, own=own) if neighbours else None
+        numbers = Numbers(NAME, self.measures, [self.subject], compared=0)
+        tables = PoolTables(self.pool, recording.examples, self.viewed, self.subject)
+        candidate_ids = _named(self.pool, self.pool.candidates)
+        results = evaluate(
+            self,
+            numbers,
+            self._stream(tables, neighbours=recording.neighbours),
+            self._rows(),
+            recording,
+            candidate_ids=candidate_ids,
+        )
+        results.tables |= tables.tables()
+        return results
+
+    def _rows(self) -> QueryRows:
+        """Return the rows of the table of queries: a question in a language, "ar/ID"."""
+        questions = self.pool.questions
+        number = {key: i for i, key in enumerate(dict.fromkeys(questions.key))}
+        return QueryRows(
+            _named(self.pool, questions),
+            np.array([number[key] for key in questions.key], dtype=np.int64),
+            list(number),
+            self.cluster,
+            {"language": _tags(self.pool, questions)},
+        )
+
+    def _stream(self, tables: PoolTables, *, neighbours: bool) -> Iterator[Ranked]:
+        """Rank the pool by each system, and look at the languages of what it ranked."""
         for name in self.by_name:
-            given = self._of_system(name, measures)
-            choice, ranked_pool = self._ranked(name, given, cluster, 0 if kept is None else KEPT)
-            if kept is not None:
-                kept.add(name, given, ranked_pool)
+            listed = self._listed(name)
+            choice, passed = self._ranked(name, listed, KEPT if neighbours else 0)
             with self.stage("views", f"looking at languages: {name}"):
-                both = None if isinstance(given, Lists) else (given.questions, given.candidates)
-                findings = encoder_findings(
-                    self.pool, choice, ranked_pool, both, self.options.seed, self.picture
-                )
+                both = None if isinstance(listed, Lists) else (listed.questions, listed.candidates)
+                findings = encoder_findings(self.pool, choice, passed, both, self.options.seed, self.picture)
                 if findings.picture is not None:
                     self.picture = findings.picture.languages
-                tables.add(name, findings, numbers.add(name, findings))
-            if trec is not None:
-                with self.stage("trec", f"writing rankings: {name}"):
-                    write_ranking(trec, self._ranking(given, ranked_pool.offsets), name, trec_depth)
-        results = numbers.results()
-        results.tables = tables.tables() | ({} if kept is None else kept.tables())
-        return self.finished(results)
+                ranked, values = self._numbers(name, findings)
+                tables.add(name, findings, values, answers=neighbours)
+            nearest = self._neighbours(listed, passed) if neighbours else None
+            yield replace(ranked, neighbours=nearest, ranking=partial(self._ranking, listed, passed))
 
-    def _of_system(self, name: str, measures: Sequence[PoolMeasure]) -> PoolVectors | Lists:
+    def _listed(self, name: str) -> PoolVectors | Lists:
         """Return the vectors of an encoder, or the lists of a run, long enough for the measures."""
         system = self.by_name[name]
         if not isinstance(system, RunSystem):
             return self.encode(name, self.embedded)
-        lists = system.lists(search_of(self.pool, self.options.seed))
-        self.count_unanswered(name, ALL, POOL, self.options.seed, lists)
-        check_reach(lists, measures, repr(name), "nDCG")
+        pool = self.pool
+        names, candidate_names = (
+            Names(_tags(pool, side), side.ids) for side in (pool.questions, pool.candidates)
+        )
+        rows = np.arange(len(pool.questions)), np.arange(len(pool.candidates))
+        sides = names, candidate_names, *rows
+        lists = system.lists(Search(*sides, ALL, POOL, self.subject.seed, called="the pool"))
+        self.count_unanswered(name, *self.subject.place, lists)
+        check_reach(lists, self.measures, repr(name), "nDCG")
         return lists
 
-    def _ranked(
-        self, name: str, given: PoolVectors | Lists, cluster: Ints, least: int
-    ) -> tuple[Choice, PassCounts]:
+    def _ranked(self, name: str, listed: PoolVectors | Lists, least: int) -> tuple[Choice, PassCounts]:
         """Return the choice of views for a system, and where all relevant candidates stand."""
         top, depth = self.choice.heads(len(self.pool.candidates), least)
-        if isinstance(given, Lists):
-            choice = self.choice.of_lists(given, f"system {name!r}")
+        if isinstance(listed, Lists):
+            choice = self.choice.of_lists(listed, f"system {name!r}")
             with self.stage("texts: rank"):
-                return choice, listed_pass(self.pool, given, top=top, depth=depth, cluster=cluster)
-        choice = self.choice.of_form(given.questions, f"text encoder {name!r}")
+                return choice, listed_pass(self.pool, listed, top=top, depth=depth, cluster=self.cluster)
+        choice = self.choice.of_form(listed.questions, f"text encoder {name!r}")
         with self.stage("texts: rank"):
-            found = one_pass(
+            passed = one_pass(
                 self.pool,
-                given.questions,
-                given.candidates,
-                cluster=cluster,
+                listed.questions,
+                listed.candidates,
+                cluster=self.cluster,
                 top=top,
                 depth=depth,
                 ranker=self.options.ranker,
                 repair=self.repair(name, self.pool.role_languages["query"]),
                 progress=self.progress(f"ranking candidates: {name}"),
             )
-        self.tally.screened += found.screened
-        self.tally.decided += found.decided
-        return choice, found
+        self.tally.screened += passed.screened
+        self.tally.decided += passed.decided
+        return choice, passed
 
-    def _ranking(self, given: PoolVectors | Lists, offsets: Offsets | None) -> Ranking:
+    def _numbers(self, name: str, findings: EncoderFindings) -> tuple[Ranked, Floats]:
+        """Return the values of all measures with their views, and those with which views stand."""
+        pool, choice, n = self.pool, findings.choice, len(self.pool.questions)
+        targets, aligned = findings.targets, alignment_counts(findings.ranks)
+        whole, nothing = targets.pool[targets.query], np.zeros_like(targets.above)
+        equal = TargetCounts(targets.query, nothing, whole, targets.pool)  # all candidates are equal
+        values, chances = (
+            {measure.name: _values(measure, counts, findings.grades, languages) for measure in self.measures}
+            for counts, languages in (
+                (targets, aligned),
+                (equal, all_equal(findings.ranks, aligned)),
+            )
+        )
+        by_language: dict[str, QuestionLanguages] = {}
+        records, baselines, conditions = {}, {}, {}
+        for measure in self.measures:
+            rows = np.flatnonzero(~np.isnan(values[measure.name]))
+            languages = question_languages(
+                findings.counts, measure, values[measure.name][rows], findings.questions[rows]
+            )
+            views = [languages.view()]
+            if measure == self.viewed and (choice.with_ap or choice.policy == "agnostic"):
+                views += findings.views
+            if choice.policy == "agnostic":
+                views += measure_views(findings.ranks, measure, choice.views, findings.grades)
+            by_language[measure.name], records[measure.name] = languages, record_of(pool.languages, views)
+            baselines[measure.name] = Baseline(measure.aggregate(chances[measure.name][rows]))
+            conditions[measure.name] = self.choice.grades.condition(pool, measure)
+        best = findings.targets.best()
+
+        def of_all(column: np.ndarray, missing: float) -> np.ndarray:
+            whole = np.full(n, missing, dtype=column.dtype)
+            whole[findings.questions] = column
+            return whole
+
+        hubs = None
+        if findings.hubs is not None:
+            hubs = NamedHubs(findings.hubs, partial(described, pool), pool.relevant[1])
+        ranked = Ranked(
+            encoder=name,
+            subject=self.subject,
+            queries=np.arange(n),
+            clusters=[self.cluster],
+            n_candidates=len(pool.candidates),
+            values={measure: of_all(column, np.nan) for measure, column in values.items()},
+            baselines=baselines,
+            conditions={
+                "languages": ",".join(pool.languages),
+                "data": pool.digest[:12],
+                "sample": f"all#{self.subject.seed}",
+                **self.clusters(),
+                "candidates": self.choice.candidate_text,
+                "policy": self.choice.policy,
+            },
+            conditions_of=conditions,
+            parts={measure: languages.languages for measure, languages in by_language.items()},
+            above=of_all(best.above, -1),
+            tied=of_all(best.tied, -1),
+            n_tied=findings.n_tied,
+            views=records,
+            hubs=hubs,
+            candidates=np.arange(len(pool.candidates)),
+        )
+        return ranked, values[self.viewed.name]
+
+    def _neighbours(self, listed: PoolVectors | Lists, passed: PassCounts) -> Neighbours | None:
+        """Return the first candidates of each question; groups of very many that tie are not listed."""
+        if isinstance(listed, Lists):
+            return listed_neighbours(listed)
+        if passed.heads is None or passed.heads.top < min(KEPT, len(self.pool.candidates)):
+            return None
+        lines = named(passed.heads).first(KEPT)
+        rows = first_lines(lines.question, KEPT)
+        question, candidate = lines.question[rows], lines.candidate[rows]
+        if passed.offsets is None and passed.similarity is not None:  # whose vectors are made
+            score = Scores(passed.similarity)(question, passed.heads.columns.of[candidate])
+        else:
+            both = similarity_of(rows_of(listed.questions), rows_of(listed.candidates))
+            score = Scores(both, passed.offsets)(question, candidate)
+        return Neighbours(question, candidate, lines.above[rows], lines.tied[rows], np.round(score, DECIMALS))
+
+    def _ranking(self, listed: PoolVectors | Lists, passed: PassCounts) -> Ranking:
         """Return what a TREC file lists: the candidates of each question."""
-        pool = self.pool
+        pool, grade = self.pool, self.choice.grades.of(self.pool)
         question, candidate = pool.relevant
-        grade = self.choice.grades.of(pool)
         if self.choice.policy == "prefer-own":
             own = pool.questions.language[question] == pool.candidates.language[candidate]
             question, candidate, grade = question[own], candidate[own], grade[own]
         questions, candidates = (
-            [
-                Member(pool.languages[code], name)
-                for code, name in zip(side.language.tolist(), side.ids, strict=True)
-            ]
+            [Member(tag, text) for tag, text in zip(_tags(pool, side), side.ids, strict=True)]
             for side in (pool.questions, pool.candidates)
         )
         ranking = Ranking(questions, candidates, (question, candidate), judged=(question, candidate, grade))
-        if isinstance(given, Lists):
-            return replace(ranking, lists=given)
-        return replace(
-            ranking, vectors=(rows_of(given.questions), rows_of(given.candidates)), offsets=offsets
-        )
-
-    def _near_duplicates(self) -> NearDuplicates:
-        """Look for near-equal questions; warn where there are many that no cluster holds."""
-        with self.stage("near-duplicates", "looking for near-duplicates"):
-            return near_questions(self.pool.questions, self.options.cluster)
+        if isinstance(listed, Lists):
+            return replace(ranking, lists=listed)
+        vectors = rows_of(listed.questions), rows_of(listed.candidates)
+        return replace(ranking, vectors=vectors, offsets=passed.offsets)
 
 
-def refuse_without_role(made: Mapping[str, Encoder | RunSystem]) -> None:
-    """Refuse files of vectors that do not separate questions from candidates.
+def _tags(pool: MultilingualPool, side: Questions | Candidates) -> list[str]:
+    """Return the language of each question, or candidate."""
+    return [pool.languages[code] for code in side.language.tolist()]
 
-    With as many questions as candidates the mistake would pass unseen.
-    """
-    for name, encoder in made.items():
-        if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
-            raise InputError(
-                f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for "
-                f"questions or candidates: give each a file{_AS_IN}"
-            )
+
+def _named(pool: MultilingualPool, side: Questions | Candidates) -> list[str]:
+    """Return the names of questions or candidates, "ar/ID"."""
+    return [f"{tag}/{text}" for tag, text in zip(_tags(pool, side), side.ids, strict=True)]
+
+
+def _values(
+    measure: PoolMeasure, targets: TargetCounts, grades: Ints, by_language: AlignmentCounts
+) -> Floats:
+    """Return the values of a measure for each question [k], NaN for those that have none."""
+    if isinstance(measure, AlignmentMeasure):
+        return measure.per_query(by_language)
+    if isinstance(measure, NDCG):
+        lines = targets.query, targets.above, targets.tied, grades
+        return measure.per_query(JudgedCounts(*lines, targets.pool, targets.pool))
+    if isinstance(measure, TargetMeasure):
+        return measure.per_query(targets)
+    return measure.per_query(targets.best())

@@ -5,29 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.data.names import Names
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.multilingual_pool.one_pass import Columns, Heads, PassCounts, PoolCounts
-from xlingual.evaluation.run_systems import Search
-
-
-def search_of(pool: MultilingualPool, seed: int) -> Search:
-    """Return what runs are asked: all questions of the pool among all its candidates."""
-    return Search(
-        _names(pool, pool.questions),
-        _names(pool, pool.candidates),
-        np.arange(len(pool.questions)),
-        np.arange(len(pool.candidates)),
-        "all",
-        "pool",
-        seed,
-        called="the pool",
-    )
-
-
-def _names(pool: MultilingualPool, part: Questions | Candidates) -> Names:
-    return Names([pool.languages[code] for code in part.language.tolist()], part.ids)
 
 
 def listed_pass(

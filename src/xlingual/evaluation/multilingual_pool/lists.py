@@ -8,7 +8,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from xlingual.arrays import Floats, Ints
-from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.hubs import HUBS_OF, Hubs, Languages, hubs_of
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
 from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
@@ -111,13 +110,3 @@ def first_places(heads: Heads, k: int, n: int, m: int) -> Places:
 def _places(lines: Named, k: int, n: int, m: int) -> Places:
     head = lines.first(k)
     return Places(k, n, m, head.question, head.candidate, head.above, head.tied)
-
-
-def described(pool: MultilingualPool, candidate: int) -> dict[str, str]:
-    """Return id, language and text of a candidate."""
-    c = pool.candidates
-    return {
-        "id": c.ids[candidate],
-        "language": pool.languages[c.language[candidate]],
-        "text": c.text[candidate],
-    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +11,12 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import from_numpy, from_strings, scalar, table_of
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.hubs import HubTable, NamedHubs
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
-from xlingual.evaluation.multilingual_pool.lists import Named, described
+from xlingual.evaluation.multilingual_pool.lists import Named
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
 from xlingual.evaluation.numbers import Subject
+from xlingual.evaluation.perquery import looked_up, repeated, words_of
 from xlingual.measures import PoolMeasure
 
 if TYPE_CHECKING:
@@ -39,19 +38,17 @@ class PoolTables:
     subject: Subject
     rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "worst": []})
     occurrences: list[pa.Table] = field(default_factory=list)
+    answers: list[tuple[str, Ints, Ints, Ints, Ints]] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.hubs = HubTable("multilingual-pool", self.examples)
-
-    def add(self, encoder: str, findings: EncoderFindings, values: Floats) -> None:
+    def add(self, encoder: str, findings: EncoderFindings, values: Floats, *, answers: bool) -> None:
         """Add the rows of one encoder, whose questions have the `values` of the measure."""
+        if answers:
+            self.answers.append((encoder, *answer_lines(findings)))
         if findings.picture is not None:
             self.rows["points"] += point_rows(self.pool, encoder, findings.picture)
         if findings.hubs is not None:
             occurrences = findings.hubs.hubness.occurrences
             self.occurrences.append(occurrence_table(self.pool, encoder, occurrences))
-            text, relevant = partial(described, self.pool), self.pool.relevant[1]
-            self.hubs.add(encoder, self.subject, NamedHubs(findings.hubs, text, relevant))
         if findings.lines is not None and self.examples:
             found = worst_rows(
                 self.pool, encoder, findings.counts, values, findings.lines, self.measure.higher_is_better
@@ -64,10 +61,51 @@ class PoolTables:
 
         schemas = _schemas()
         found = {name: table_of(rows, schemas[name]) for name, rows in self.rows.items() if rows}
-        found |= self.hubs.table()
+        if self.answers:
+            found["answers"] = self._answer_table()
         if self.occurrences:
             found["occurrences"] = pa.concat_tables(self.occurrences)
         return found
+
+    def _answer_table(self) -> pa.Table:
+        """Return where the answers stand: of several answers of a question each has a line."""
+        import pyarrow as pa
+
+        tags = self.pool.languages
+        questions, candidates = (
+            words_of([f"{tags[code]}/{name}" for code, name in zip(side.language, side.ids, strict=True)])
+            for side in (self.pool.questions, self.pool.candidates)
+        )
+        lengths = [len(question) for _, question, *_ in self.answers]
+        labels = ("multilingual-pool", None, self.subject.source, self.subject.target)
+        columns = {
+            name: repeated([label or encoder for encoder, *_ in self.answers], lengths)
+            for name, label in zip(("task", "encoder", "source", "target"), labels, strict=True)
+        }
+        columns["seed"] = from_numpy(np.full(sum(lengths), self.subject.seed), pa.int64())
+        question, candidate, above, tied = (
+            np.concatenate(parts) for parts in list(zip(*self.answers, strict=True))[1:]
+        )
+        columns["query"], columns["answer"] = (
+            looked_up(question, *questions),
+            looked_up(candidate, *candidates),
+        )
+        for name, numbers in (("above", above), ("tied", tied)):
+            columns[name] = from_numpy(numbers.astype(np.int64), pa.int64(), mask=above < 0)
+        return pa.table(columns)
+
+
+def answer_lines(findings: EncoderFindings) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return question, answer, and how many candidates are above it and tie with it; −1: not known."""
+    counts = findings.counts
+    whole, unknown = counts.whole_pool(), np.zeros(len(counts.question), dtype=bool)
+    for flags in (counts.unlisted, counts.missed):
+        unknown |= False if flags is None else flags
+    rows = np.arange(len(unknown))
+    if findings.choice.policy == "prefer-own":
+        rows = np.flatnonzero(counts.answer_language == counts.asked_in)
+    above, tied = (np.where(unknown, -1, of)[rows] for of in (whole.above, whole.tied))
+    return counts.question[rows], counts.candidate[rows], above, tied
 
 
 def _schemas() -> dict[str, pa.Schema]:

@@ -39,8 +39,8 @@ class JudgedRanks:
     judgements: Judgements
     whole: JudgedCounts  # among all candidates
     missed: JudgedCounts  # the same, where a candidate that was not returned is missed; for bpref
-    in_language: JudgedCounts  # among the candidates of the query's language
-    lists: Lists | None = None  # of a run, within the language of each query
+    in_language: JudgedCounts | None = None  # among those of a query's language, where there are others
+    lists: Lists | None = None  # of a run, in the language of each query
 
     def values(self, measure: RetrievalMeasure) -> Floats:
         """Return the values of a measure, float64 [n]."""
@@ -54,7 +54,7 @@ class JudgedRanks:
         None where candidates are of one language, or where lists are too short.
         """
         counts, least = self.in_language, self.judgements.least
-        if not self.judgements.several:
+        if counts is None:
             return None
         if self.lists is not None:
             cuts = [cut_of(measure, size) for size in self.lists.sizes.tolist()]
@@ -67,10 +67,12 @@ class JudgedRanks:
 
 def ranks_of(judgements: Judgements, above: Ints, tied: Ints) -> JudgedRanks:
     """Return the ranks from counts [2, p]: among all candidates, and in the query's language."""
-    j, sizes = judgements, [judgements.pool_sizes(same_language=same) for same in (False, True)]
-    same = j.same_language(j.query, j.candidate)
-    whole = JudgedCounts(j.query, above[0], tied[0], j.grade, sizes[0], sizes[0])
-    inner = JudgedCounts(j.query[same], above[1, same], tied[1, same], j.grade[same], sizes[1], sizes[1])
+    j, sizes = judgements, judgements.pool_sizes()
+    whole = JudgedCounts(j.query, above[0], tied[0], j.grade, sizes, sizes)
+    if not j.several:
+        return JudgedRanks(j, whole, whole)
+    same, sizes = j.same_language(j.query, j.candidate), j.pool_sizes(same_language=True)
+    inner = JudgedCounts(j.query[same], above[1, same], tied[1, same], j.grade[same], sizes, sizes)
     return JudgedRanks(j, whole, whole, inner)
 
 
@@ -135,20 +137,26 @@ def rank_orders(judgements: Judgements, orders: Iterable[Ints]) -> JudgedRanks:
 
 def rank_lists(judgements: Judgements, lists: Lists) -> JudgedRanks:
     """Return the ranks in the lists of a run."""
-    j, line = judgements, lists.lines(*judgements.left_out)
-    stays = np.ones(len(lists.query), dtype=bool)
-    stays[line[line >= 0]] = False
-    lists = lists.part(stays, j.pool_sizes())
-    inner = lists.part(j.same_language(lists.query, lists.candidate), j.pool_sizes(same_language=True))
-    same, every = j.same_language(j.query, j.candidate), np.ones(len(j.query), dtype=bool)
-
-    def counts(lists: Lists, pairs: np.ndarray) -> JudgedCounts:
-        above, tied = lists.counts(j.query[pairs], j.candidate[pairs])
-        listed = np.where(lists.ended, lists.lengths, lists.sizes)
-        return JudgedCounts(j.query[pairs], above, tied, j.grade[pairs], lists.sizes, listed)
-
-    ended = replace(lists, ended=np.ones_like(lists.ended))
-    return JudgedRanks(j, counts(lists, every), counts(ended, every), counts(inner, same), inner)
+    j = judgements
+    if j.without_identical:
+        line = lists.lines(*j.left_out)
+        stays = np.ones(len(lists.query), dtype=bool)
+        stays[line[line >= 0]] = False
+        lists = lists.part(stays, j.pool_sizes())
+    above, tied = lists.counts(j.query, j.candidate)
+    listed = np.where(lists.ended, lists.lengths, lists.sizes)
+    whole = JudgedCounts(j.query, above, tied, j.grade, lists.sizes, listed)
+    is_missed = lists.lines(j.query, j.candidate) < 0
+    above, tied = np.where(is_missed, lists.sizes[j.query], above), np.where(is_missed, 1, tied)
+    missed = replace(whole, above=above, tied=tied, listed=lists.lengths)
+    if not j.several:
+        return JudgedRanks(j, whole, missed)
+    part = lists.part(j.same_language(lists.query, lists.candidate), j.pool_sizes(same_language=True))
+    same = j.same_language(j.query, j.candidate)
+    query, listed = j.query[same], np.where(part.ended, part.lengths, part.sizes)
+    above, tied = part.counts(query, j.candidate[same])
+    inner = JudgedCounts(query, above, tied, j.grade[same], part.sizes, listed)
+    return JudgedRanks(j, whole, missed, inner, part)
 
 
 def per_query(measure: RetrievalMeasure, counts: JudgedCounts, least: int) -> Floats:
