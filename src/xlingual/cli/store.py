@@ -49,7 +49,7 @@ def verify(request: VerifyRequest) -> int:
 
     damaged = vectors = 0
     for holding in holdings(_opened(request.root), request.encoder, verified=True):
-        for sentence in holding.damaged:
+        for sentence in holding.damaged.values():
             screen.say(f"damaged: {sentence}", err=True)
         damaged += len(holding.damaged)
         vectors += holding.vectors

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.arrays import Floats, Vectors
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.decoding import decoded, distinct
 from xlingual.encoders.scheme import IMAGES, Context, Scheme
@@ -33,15 +33,11 @@ RANGE = np.array([[0, -60, -60], [100, 70, 70]], dtype=np.float32)
 ORIENTATIONS = 9  # of edges, unsigned
 FAINT = 100.0  # about one weak edge per block: flat areas must not be blown up to full strength
 STRONGEST = 0.2  # where one orientation of a block is cut off
-WEIGHTS = {"layout": 0.45, "histogram": 0.45, "gradients": 0.77}
-_CHUNK = 128  # images described at once
-_AT_ONCE = 8  # images whose colours are counted at once: they fit into the caches
+WEIGHTS = (0.45, 0.45, 0.77)  # of layout, histogram and gradients
+_CHUNK = 8  # images described at once: they fit into the caches
 
-_LINEAR = np.where(
-    np.arange(256) / 255 <= 0.04045,
-    np.arange(256) / 255 / 12.92,
-    ((np.arange(256) / 255 + 0.055) / 1.055) ** 2.4,
-).astype(np.float32)
+_LEVELS = np.arange(256) / 255
+_LINEAR = np.where(_LEVELS <= 0.04045, _LEVELS / 12.92, ((_LEVELS + 0.055) / 1.055) ** 2.4).astype(np.float32)
 _TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
@@ -66,16 +62,18 @@ class PixelsEncoder(Encoder):
     def encode(self, batch: Images, /) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the row whose image is absent or broken."""
         first, code = distinct(batch)
-        images = decoded(batch.take(first), _scaled, side=SIZE, ahead=2 * _CHUNK)
+        images = decoded(batch.take(first), _scaled, side=SIZE)
         dim = describe(np.empty((0, SIZE, SIZE, 3), dtype=np.uint8)).shape[1]
-        found = np.empty((len(first), dim), dtype=np.float32)  # filled in place: a vector has 8 KiB and more
+        vectors = np.empty(
+            (len(first), dim), dtype=np.float32
+        )  # filled in place: a vector has 8 KiB and more
         for start in range(0, len(first), _CHUNK):
-            found[start : start + _CHUNK] = describe(np.stack(list(islice(images, _CHUNK))))
-        return found if len(first) == len(code) else found[code]
+            vectors[start : start + _CHUNK] = describe(np.stack(list(islice(images, _CHUNK))))
+        return vectors if len(first) == len(code) else vectors[code]
 
 
 def _scaled(image: Image) -> NDArray[np.uint8]:
-    """Return the image as uint8 [SIZE, SIZE, 3]; its shape is not kept."""
+    """Scale an image to uint8 [SIZE, SIZE, 3]; its shape is not kept."""
     from PIL.Image import Resampling
 
     return np.asarray(image.resize((SIZE, SIZE), Resampling.BICUBIC, reducing_gap=3.0), dtype=np.uint8)
@@ -83,9 +81,14 @@ def _scaled(image: Image) -> NDArray[np.uint8]:
 
 def describe(rgb: NDArray[np.uint8]) -> Vectors:
     """Return the descriptors, float32 [n, d], of images uint8 [n, SIZE, SIZE, 3]."""
-    lab = to_lab(rgb)
-    parts = {"layout": _layout(lab), "histogram": _histogram(lab), "gradients": _gradients(lab[..., 0])}
-    return np.concatenate([WEIGHTS[name] * _unit(part) for name, part in parts.items()], axis=1)
+    lab, side = to_lab(rgb), SIZE // CELLS
+    layout = lab.reshape(-1, CELLS, side, CELLS, side, 3).mean(axis=(2, 4)) - CENTRE
+    parts = []
+    for weight, part in zip(WEIGHTS, (layout, histogram(lab), gradients(lab[..., 0])), strict=True):
+        rows = part.reshape(len(lab), np.prod(part.shape[1:], dtype=int))
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        parts.append(weight * np.divide(rows, np.where(norms > 0, norms, 1), dtype=np.float32))
+    return np.concatenate(parts, axis=1)
 
 
 def to_lab(rgb: NDArray[np.uint8]) -> Vectors:
@@ -96,44 +99,23 @@ def to_lab(rgb: NDArray[np.uint8]) -> Vectors:
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1).astype(np.float32)
 
 
-def _layout(lab: Vectors) -> Vectors:
-    """Return the mean colours of the cells, less CENTRE: [n, CELLS · CELLS · 3]."""
-    side = SIZE // CELLS
-    means = lab.reshape(-1, CELLS, side, CELLS, side, 3).mean(axis=(2, 4))
-    return np.reshape(means - CENTRE, (-1, CELLS * CELLS * 3))
-
-
-def _histogram(lab: Vectors) -> Vectors:
-    """Return square roots of the soft counts of colours: [n, product of BINS]."""
-    size = int(np.prod(BINS))
-    counts = [_soft_counts(lab[start : start + _AT_ONCE], size) for start in range(0, len(lab), _AT_ONCE)]
-    found: Floats = np.concatenate([np.zeros((0, size)), *counts])
-    return np.sqrt(found).astype(np.float32)
-
-
-def _soft_counts(lab: Vectors, size: int) -> Floats:
-    """Return the counts of the bins, [n, size]: a pixel is shared among the 8 bins nearest to its colour."""
-    n = len(lab)
+def histogram(lab: Vectors) -> Vectors:
+    """Return square roots of counts of colours, [n, *BINS]: a pixel is shared among the 8 nearest."""
+    n, size = len(lab), int(np.prod(BINS))
     most = np.array(BINS, dtype=np.float32) - 1
     place = np.clip((lab.reshape(n, SIZE * SIZE, 3) - RANGE[0]) / (RANGE[1] - RANGE[0]), 0, 1) * most
-    bins, shares = [], []  # of each channel: the lower and the higher bin, and their shares
-    for channel, (count, step) in enumerate(zip(BINS, (BINS[1] * BINS[2], BINS[2], 1), strict=True)):
-        own = np.ascontiguousarray(place[..., channel])
-        low = np.minimum(own.astype(np.int64), count - 2)
-        high_share = own - low
-        bins.append((low * step, (low + 1) * step))
-        shares.append((1 - high_share, high_share))
-    offset = (np.arange(n) * size)[:, None]
-    counts = np.zeros(n * size)
-    for light, a, b in np.ndindex(2, 2, 2):
-        flat = bins[0][light] + bins[1][a] + bins[2][b] + offset
-        share = shares[0][light] * shares[1][a] * shares[2][b]
-        counts += np.bincount(flat.ravel(), weights=share.ravel(), minlength=n * size)
-    return counts.reshape(n, size)
+    low = np.minimum(place.astype(np.int64), np.array(BINS) - 2)
+    shares, counts = (1 - (place - low), place - low), np.zeros(n * size)
+    first = low @ (BINS[1] * BINS[2], BINS[2], 1) + (np.arange(n) * size)[:, None]
+    for light, a, b in product((0, 1), repeat=3):
+        share = shares[light][..., 0] * shares[a][..., 1] * shares[b][..., 2]
+        bins = first + (light * BINS[1] + a) * BINS[2] + b
+        counts += np.bincount(bins.ravel(), weights=share.ravel(), minlength=n * size)
+    return np.sqrt(counts.reshape(n, *BINS)).astype(np.float32)
 
 
-def _gradients(light: Vectors) -> Vectors:
-    """Return block-normalised histograms of edge orientations of L, [n, SIZE, SIZE] → [n, blocks · 36]."""
+def gradients(light: Vectors) -> Vectors:
+    """Return block-normalised orientations of edges of L [n, SIZE, SIZE], [n, blocks, blocks, 36]."""
     n, side = len(light), SIZE // CELLS
     padded = np.pad(light, ((0, 0), (1, 1), (1, 1)), mode="edge")
     across = padded[:, 1:-1, 2:] - padded[:, 1:-1, :-2]
@@ -145,23 +127,16 @@ def _gradients(light: Vectors) -> Vectors:
     offset = (np.arange(n)[:, None, None] * CELLS + cell[:, None]) * CELLS + cell
     counts = np.zeros(n * CELLS * CELLS * ORIENTATIONS)
     for step, share in ((0, 1 - (place - low)), (1, place - low)):
-        flat = offset * ORIENTATIONS + (low + step) % ORIENTATIONS
-        counts += np.bincount(flat.ravel(), weights=(strength * share).ravel(), minlength=len(counts))
+        bins = offset * ORIENTATIONS + (low + step) % ORIENTATIONS
+        counts += np.bincount(bins.ravel(), weights=(strength * share).ravel(), minlength=len(counts))
     cells = counts.reshape(n, CELLS, CELLS, ORIENTATIONS)
-    blocks = np.concatenate(
-        [cells[:, :-1, :-1], cells[:, :-1, 1:], cells[:, 1:, :-1], cells[:, 1:, 1:]], axis=-1
-    )
+    corners = (cells[:, :-1, :-1], cells[:, :-1, 1:], cells[:, 1:, :-1], cells[:, 1:, 1:])
+    blocks = np.concatenate(corners, axis=-1)
     blocks = blocks / np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + FAINT**2)
-    clipped = np.minimum(blocks, STRONGEST).astype(np.float32)
-    return np.reshape(clipped, (n, (CELLS - 1) ** 2 * 4 * ORIENTATIONS))
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    """Scale rows to unit length; zero rows stay zero."""
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, np.where(norms > 0, norms, 1), dtype=np.float32)
+    clipped: Vectors = np.minimum(blocks, STRONGEST).astype(np.float32)
+    return clipped
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> PixelsEncoder:
-    """Return the encoder for a spec."""
+    """Make the encoder of a spec."""
     return PixelsEncoder()

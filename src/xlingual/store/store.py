@@ -230,7 +230,7 @@ class Holding:
     vectors: int
     size: int  # bytes
     used: float  # seconds since 1970
-    damaged: tuple[str, ...]  # a sentence for each damaged file
+    damaged: dict[str, str]  # file → a sentence
     folder: Path
 
 
@@ -250,16 +250,33 @@ def holdings(store: Store, encoder: str | None = None, *, verified: bool = False
     `encoder`: only those whose identity, or folder, it is or matches (with * and ?). `verified`: the
     checksums of all vectors are compared, not those of the files' heads alone.
     """
-    for folder in _chosen(store, encoder):
-        shards, damaged = _opened(folder, verified)
+    folders = [path for path in store.folders() if encoder in (None, path.name)]
+    if encoder is not None and not folders:
+        folders = [path for path in store.folders() if fnmatchcase(_identity(path), encoder)]
+        if not folders:
+            raise InputError(
+                f"the store {store.root} has no vectors of {encoder!r}: xlingual store list names what it "
+                "has; * stands for any letters"
+            )
+    for folder in folders:
+        shards: list[Shard] = []
+        damaged: dict[str, str] = {}
+        for path in sorted(_files(folder)):
+            try:
+                shards.append(Shard.open(path))
+                if verified:
+                    shards[-1].read()
+            except BrokenShardError as error:
+                damaged[path.name] = f"{path}: {error}"
+        whole = [shard for shard in shards if shard.path.name not in damaged]
         yield Holding(
             _identity(folder),
-            shards[0].dim if shards else None,
-            len(shards),
-            sum(len(shard.keys) for shard in shards),
+            whole[0].dim if whole else None,
+            len(whole),
+            sum(len(shard.keys) for shard in whole),
             sum(path.stat().st_size for path in folder.iterdir() if path.exists()),
             (folder / _IDENTITY).stat().st_mtime,
-            tuple(damaged.values()),
+            damaged,
             folder,
         )
 
@@ -275,16 +292,16 @@ def clean(store: Store, *, older_than: float | None = None, encoder: str | None 
     encoders: list[str] = []
     damaged: list[str] = []
     now = time.time()
-    for folder in _chosen(store, encoder):
-        unused = max(0.0, now - (folder / _IDENTITY).stat().st_mtime)
+    for holding in holdings(store, encoder, verified=True):
+        unused, folder = max(0.0, now - holding.used), holding.folder
         whole = (older_than is not None or encoder is not None) and unused >= (older_than or 0.0) * _DAY
         if whole:
             paths = list(folder.iterdir())
-            encoders.append(_identity(folder))
+            encoders.append(holding.identity)
         else:
-            broken = _opened(folder, verified=True)[1]
-            damaged += broken.values()
-            paths = [*broken, *(path for path in folder.glob(".*") if now - path.stat().st_mtime > _YOUNG)]
+            damaged += holding.damaged.values()
+            left = (path for path in folder.glob(".*") if now - path.stat().st_mtime > _YOUNG)
+            paths = [*(folder / name for name in holding.damaged), *left]
         for path in paths:
             with suppress(OSError):
                 amount = path.stat().st_size
@@ -293,34 +310,6 @@ def clean(store: Store, *, older_than: float | None = None, encoder: str | None 
         if whole:
             shutil.rmtree(folder, ignore_errors=True)
     return Freed(files, size, tuple(encoders), tuple(damaged))
-
-
-def _chosen(store: Store, encoder: str | None) -> list[Path]:
-    folders = store.folders()
-    if encoder is None:
-        return folders
-    chosen = [f for f in folders if encoder == f.name or fnmatchcase(_identity(f), encoder)]
-    if not chosen:
-        raise InputError(
-            f"the store {store.root} has no vectors of {encoder!r}: xlingual store list names what it has; "
-            "* stands for any letters"
-        )
-    return chosen
-
-
-def _opened(folder: Path, verified: bool) -> tuple[list[Shard], dict[Path, str]]:
-    """Open the whole shards of a folder; the damage of the others is a sentence for each file."""
-    shards: list[Shard] = []
-    damaged: dict[Path, str] = {}
-    for path in sorted(_files(folder)):
-        try:
-            shard = Shard.open(path)
-            if verified:
-                shard.read()
-            shards.append(shard)
-        except BrokenShardError as error:
-            damaged[path] = f"{path}: {error}"
-    return shards, damaged
 
 
 def _files(folder: Path) -> list[Path]:

@@ -149,7 +149,7 @@ def test_a_flipped_byte_anywhere_in_a_file_is_noticed(tmp_path, share):
     path = min(tmp_path.glob("*/*.safetensors"))
     flip(path, int(share * (path.stat().st_size - 1)))
     (holding,) = holdings(Store(tmp_path), verified=True)
-    assert len(holding.damaged) == 1 and path.name in holding.damaged[0]
+    assert len(holding.damaged) == 1 and path.name in holding.damaged
     with pytest.warns(DataWarning):
         assert survivors(tmp_path, range(20)) == list(range(10, 20))
     assert survivors(tmp_path, range(20)) == list(range(10, 20))  # and is not reported again
