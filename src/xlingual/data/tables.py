@@ -137,7 +137,8 @@ class Table:
         """Return what a column holds besides missing cells; the type of an Arrow column tells it."""
         import pyarrow as pa
 
-        kind: Any = self._types[name] or self.column(name)
+        kind: Any = self._types[name]  # which is false of a struct without fields
+        kind = self.column(name) if kind is None else kind
         if isinstance(kind, list):
             types = {type(cell) for cell in kind} - {type(None)}
             return next(

@@ -119,7 +119,10 @@ class Columns(Record, frozen=True, kw_only=True):
     ] = None
     drop_shared_images: Annotated[
         Positive | None,
-        option("Leave out rows whose image more than N items show, such as no-image.png.", metavar="N"),
+        option(
+            "Leave out rows whose image, or near-equal ones, more than N items show (no-image.png).",
+            metavar="N",
+        ),
     ] = None
 
 

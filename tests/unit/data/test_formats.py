@@ -87,6 +87,7 @@ HOSTILE = [
     ("m.jsonl", b'{"id": 1, "lang": "en", "text": "a"}\n\n{"id": 2,'), ("m.jsonl", b"[" * 100_000),
     ("m.jsonl", b"[1, 2]"), ("m.jsonl", b"[1]\n[2]\n"), ("m.jsonl", b"null\n"), ("m.jsonl", b""),
     ("m.jsonl", b'{"lang": "en"}\n"\\u00fc"\n'), ("m.jsonl", b'{"lang": "en", "text": "\\ud800"}'),
+    ("m.jsonl", b'{"text_en": {}, "id": []}'),
     ("m.csv", b""), ("m.csv", b"id,lang,text\n"), ("m.csv", b"lang,text\nen,ok\nen,a,b\n"),
     ("m.csv", b"lang,text\nen\n"), ("m.csv", b'lang,text\nen,"open\n'), ("m.csv", b'lang,text\nen,"a" b\n'),
     ("m.csv", b"id;text\n"), ("m.csv", b"lang,text,text\nen,a,b\n"), ("m.csv", b"lang,text\nen,\xff\n"),
