@@ -1,8 +1,8 @@
 """Processor time of reading 100,000 wide rows as Parquet, CSV and JSON lines, with equal answers.
 
-The base is the plainest way to Python strings: the columns of the Parquet file by pyarrow, as lists. The
-reader that Arrow replaced took 1.47–1.71 s (CSV), .83–.90 s (Parquet) and 1.69–1.91 s (JSON lines) where Arrow
-takes .45 s, .39–.47 s and .34–.47 of that time, in alternating runs on one busy machine.
+The base is the plainest way to Python strings: the columns of the Parquet file by pyarrow, as lists. A reader
+in Python took 1.47–1.71 s (CSV), .83–.90 s (Parquet) and 1.69–1.91 s (JSON lines) where Arrow takes .45 s,
+.39–.47 s and, for JSON lines, .34–.47 of the time, in alternating runs on one busy machine.
 """
 
 from __future__ import annotations

@@ -35,17 +35,6 @@ def test_codes_of_other_tools_are_languages():
         assert Manifest.of(rows).languages == ("en", "zh-Hant", "zh-Hans")
 
 
-def test_an_image_that_many_items_show(tmp_path):
-    rows = [
-        {"text_en": f"a {i}", "text_de": f"b {i}", "image": "none.png" if i < 12 else f"{i}.png"}
-        for i in range(20)
-    ]
-    (shared,) = [one for one in check(Manifest.of(rows)).findings if one.kind == "shared images"]
-    assert shared.count == 1 and "none.png" in shared.examples[0]
-    assert Manifest.of(rows, drop_shared_images=10).n_items == 8
-    assert Manifest.of(rows, drop_shared_images=12).n_items == 20
-
-
 def test_texts_of_zero_width_and_backslashes_in_paths(tmp_path):
     rows = [{"text_en": "a", "text_de": "\u200b", "image": "img\\1.png"}]
     manifest = Manifest.of(rows, folder=tmp_path)

@@ -222,46 +222,20 @@ def test_the_mean_of_several_images_is_that_of_their_unit_vectors():
     assert first.digest == Manifest.of([row | {"image": row["image"][0]} for row in rows]).digest
 
 
-def shop(n=24):
-    rng = np.random.default_rng(0)
-    return [
-        {
-            "name_en": f"thing {i}",
-            "name_de": f"ding {i}",
-            "photo": [png(tuple(rng.integers(0, 255, 3).tolist())) for _ in range(2)],
-        }
-        for i in range(n)
-    ]
-
-
 def test_tasks_take_data_and_the_columns_of_it():
     options = {"text_column": "name_{lang}", "image_column": "photo", "images": "mean"}
-    frame = pd.DataFrame(shop())
-    manifest = Manifest.of(frame, **options)
-    expected = backretrieval(
-        manifest, text_encoders="chargram", image_encoder="pixels", measures="R@3", store=None
-    )
-    found = backretrieval(
-        frame, {"chargram": "chargram"}, image_encoder="pixels", measures="R@3", store=None, **options
-    )
-    assert [entry.signature for entry in found.entries] == [entry.signature for entry in expected.entries]
-    assert [entry.value for entry in found.entries] == [entry.value for entry in expected.entries]
-    assert "|images-of-a-row:mean|" in found.entries[0].signature
-    assert found.request["text_column"] == "name_{lang}"
-    assert found.request["images"] == "mean"
-    first = backretrieval(
-        frame,
-        "chargram",
-        image_encoder="pixels",
-        measures="R@3",
-        store=None,
-        **{**options, "images": "first"},
-    )
-    assert "|images-of-a-row:first|" in first.entries[0].signature
-    retrieved = crosslingual_retrieval(
-        frame.drop(columns="photo"), "chargram", text_column="name_{lang}", store=None
-    )
+    rng = np.random.default_rng(0)
+    photos = [[png(tuple(rng.integers(0, 255, 3).tolist())) for _ in range(2)] for _ in range(24)]
+    frame = pd.DataFrame({"name_en": [f"thing {i}" for i in range(24)], "photo": photos})
+    frame["name_de"] = [f"ding {i}" for i in range(24)]
+    how = {"image_encoder": "pixels", "measures": "R@3", "store": None}
+    expected = backretrieval(Manifest.of(frame, **options), text_encoders="chargram", **how)
+    results = backretrieval(frame, {"chargram": "chargram"}, **how, **options)
+    assert [entry.signature for entry in results.entries] == [entry.signature for entry in expected.entries]
+    assert [entry.value for entry in results.entries] == [entry.value for entry in expected.entries]
+    assert "|images-of-a-row:mean|" in results.entries[0].signature
+    assert results.request["text_column"] == "name_{lang}" and results.request["images"] == "mean"
+    texts = frame.drop(columns="photo")
+    retrieved = crosslingual_retrieval(texts, "chargram", text_column="name_{lang}", store=None)
     assert "images-of-a-row" not in retrieved.entries[0].signature
-    assert (
-        len(mix_pool(frame, text_column="name_{lang}", images="first", image_column="photo").candidates) > 0
-    )
+    assert len(mix_pool(texts, text_column="name_{lang}").candidates) > 0

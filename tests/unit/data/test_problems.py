@@ -1,10 +1,5 @@
 """Reading that gathers all problems, for `data check`, and what of them stops a reading at once."""
 
-import io
-import random
-
-import pyarrow as pa
-import pyarrow.feather
 import pytest
 
 from xlingual.data.check import check
@@ -78,32 +73,3 @@ def test_where_nothing_can_be_read_the_reason_is_the_last_problem(tmp_path, cont
     assert manifest is None and problems[-1].kind == "unreadable"
     with pytest.raises(InputError):
         Manifest.read(tmp_path / "m.csv")
-
-
-def arrow_file(stream):
-    table = pa.table({
-        "id": [str(i) for i in range(60)], "lang": ["en", "de"] * 30,
-        "text": [f"a text {i}" if i % 7 else None for i in range(60)],
-        "tag": pa.array(["x", "y"] * 30).dictionary_encode(),
-    })  # fmt: skip
-    sink = io.BytesIO()
-    with (pa.ipc.new_stream if stream else pa.ipc.new_file)(sink, table.schema) as writer:
-        writer.write_table(table, max_chunksize=25)
-    return sink.getvalue()
-
-
-@pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-@pytest.mark.parametrize("stream", [True, False])
-def test_damaged_arrow_files_are_read_or_refused(tmp_path, stream):
-    """Without validation some of these end the interpreter, others a traceback."""
-    whole, rng, refused = arrow_file(stream), random.Random(5), 0
-    for _ in range(60):
-        raw = bytearray(whole)
-        for place in rng.choices(range(8 * len(raw)), k=rng.choice([1, 2, 5])):
-            raw[place // 8] ^= 1 << place % 8
-        (tmp_path / "m.arrow").write_bytes(raw)
-        try:
-            check(Manifest.read(tmp_path / "m.arrow"))
-        except InputError as error:
-            refused += "\n" not in str(error)
-    assert 0 < refused < 60

@@ -2,37 +2,18 @@
 
 import re
 
-import pytest
-
 from xlingual.data.languages import tag_of
 from xlingual.languages import names
 
+WORDS = {
+    "EN": "en", " english ": "en", "en_GB": "en-GB", "pt-br": "pt-BR", "ger": "de", "deu_Latn": "de",
+    "zho_Hans": "zh-Hans", "zh-hans-cn": "zh-Hans-CN", "srp_Latn": "sr-Latn", "rus_Cyrl": "ru", "iw": "he",
+    "heb": "he", "hbs": "sh", "fil": "fil", "n/a": None, "xx": None, "klingon": None, "": None,
+}  # fmt: skip
 
-@pytest.mark.parametrize(
-    ("word", "tag"),
-    [
-        ("EN", "en"),
-        (" english ", "en"),
-        ("en_GB", "en-GB"),
-        ("pt-br", "pt-BR"),
-        ("ger", "de"),
-        ("deu_Latn", "de"),
-        ("zho_Hans", "zh-Hans"),
-        ("zh-hans-cn", "zh-Hans-CN"),
-        ("srp_Latn", "sr-Latn"),
-        ("rus_Cyrl", "ru"),
-        ("iw", "he"),
-        ("heb", "he"),
-        ("hbs", "sh"),
-        ("fil", "fil"),
-        ("n/a", None),
-        ("xx", None),
-        ("klingon", None),
-        ("", None),
-    ],
-)
-def test_words(word, tag):
-    assert tag_of(word) == tag
+
+def test_words():
+    assert {word: tag_of(word) for word in WORDS} == WORDS
 
 
 def test_a_tag_is_its_own_tag():
