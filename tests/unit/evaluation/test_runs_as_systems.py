@@ -238,7 +238,7 @@ def test_one_file_for_several_seeds_is_named(tmp_path, ranking):
 
 def test_where_vectors_are_needed_a_run_is_refused(ranking):
     for system in (SearchRun.of(ranking()), "run:x.trec"):
-        with pytest.raises(InputError, match=r"returns lists of candidates, but this command needs vectors"):
+        with pytest.raises(InputError, match=r"returns lists of candidates; this command needs vectors"):
             distance_correlation(DATA, {"run": system}, image_encoder=IMAGES)
     with pytest.raises(InputError, match=r"^nowhere\.trec: there is no such file"):
         xlr({"x": "run:nowhere.trec"})
