@@ -26,7 +26,6 @@ _PLAIN = frozenset(
         ),
         *("file", "fit", "id", "kind", "max_length"),
         *("n", "output", "pairs", "pool", "prompt", "prompts"),
-        *("prompt_name", "query_prompt_name", "candidate_prompt_name"),
         *(
             "query_prompt",
             "retries",

@@ -99,7 +99,7 @@ def encoders(request: EncodersRequest) -> None:
 def _rows() -> list[SchemeRow]:
     """Return the built-in schemes, then those of other packages, broken ones too."""
     from xlingual.encoders import SCHEMES
-    from xlingual.encoders.schemes import plugins, scheme_of
+    from xlingual.encoders.spec import plugins, scheme_of
 
     rows = [SchemeRow(name, scheme) for name, scheme in SCHEMES.items()]
     for name, entry in sorted(plugins().items()):

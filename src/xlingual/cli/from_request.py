@@ -269,7 +269,7 @@ def _parameter(leaf: Leaf) -> click.Parameter:
 def _specs(_: click.Context, option: click.Parameter, word: str) -> list[CompletionItem]:
     """Return the schemes that begin with a word, and the word as the beginning of a path."""
     from xlingual.encoders.scheme import IMAGES, TEXTS
-    from xlingual.encoders.schemes import SCHEMES
+    from xlingual.encoders.spec import SCHEMES
 
     kind = TEXTS if str(option.name).startswith("text") else IMAGES
     rows = [row for row in SCHEMES.values() if kind in row.takes and row.name.startswith(word)]

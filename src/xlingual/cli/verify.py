@@ -60,7 +60,7 @@ def verify(request: VerifyRequest) -> int:
 
 
 def _permission(words: Iterable[str]) -> Permission:
-    from xlingual.encoders.schemes import SCHEMES
+    from xlingual.encoders.spec import SCHEMES
 
     schemes, folders = set(SAFE_SCHEMES), [Path.cwd()]
     for word in words:

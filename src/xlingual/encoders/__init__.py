@@ -2,7 +2,6 @@
 
 from xlingual.encoders.base import Adapter, Encoder, Stacked, kind_of
 from xlingual.encoders.objects import SimilarityFunction, Wrapped, adopt
-from xlingual.encoders.options import Option
 from xlingual.encoders.registry import (
     EncoderLike,
     ImageModelLike,
@@ -11,9 +10,8 @@ from xlingual.encoders.registry import (
     text_encoders,
     text_specs,
 )
-from xlingual.encoders.scheme import Context, Scheme
-from xlingual.encoders.schemes import SCHEMES
-from xlingual.encoders.spec import Spec, parse
+from xlingual.encoders.scheme import Context, Option, Scheme
+from xlingual.encoders.spec import SCHEMES, Spec, parse
 
 __all__ = [
     "SCHEMES",

@@ -19,10 +19,20 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.options import KIND, PROMPTS, TRAINED_ON, Option, amount, not_empty, whole_number
-from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.runtime import distinct_rows, require
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import (
+    KIND,
+    PROMPTS,
+    TEXTS,
+    TRAINED_ON,
+    Context,
+    Option,
+    Prompts,
+    Scheme,
+    amount,
+    not_empty,
+    whole_number,
+)
 from xlingual.errors import InputError, warn
 from xlingual.records import Texts
 

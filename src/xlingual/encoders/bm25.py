@@ -21,9 +21,8 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.options import FIT, Option, amount, not_empty, one_of, share
 from xlingual.encoders.runtime import require
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import FIT, TEXTS, Context, Option, Scheme, amount, not_empty, one_of, share
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.forms import COSINE, DOT, SparseVectors
 from xlingual.models.words import primary, terms

@@ -9,8 +9,7 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
-from xlingual.encoders.options import Option, not_empty, one_of
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import TEXTS, Context, Option, Scheme, not_empty, one_of
 from xlingual.errors import InputError
 from xlingual.models.views import ViewReader
 from xlingual.records import Texts

@@ -29,9 +29,8 @@ from xlingual.encoders.network import (
 )
 from xlingual.encoders.network_images import check_images, encode_with
 from xlingual.encoders.objects import is_a, unnamed
-from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.runtime import Batches
-from xlingual.encoders.scheme import IMAGES
+from xlingual.encoders.scheme import IMAGES, Prompts
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Images, Texts
 
@@ -106,7 +105,7 @@ class LoadedTexts(Loaded, TextNetwork):
         if self.kind != DENSE and options.get("dim") is not None:
             raise InputError(f"{self.who}: dim={options['dim']} is of dense vectors: leave it out")
         own = prompts_of(named, getattr(model, "default_prompt_name", None))
-        self.prompts = Prompts.of(named_prompts(self.who, options, named), own)
+        self.prompts = Prompts.of(options, own)
         self.check_model(model, options.get("dim"))
         self.more = str(self.prompts)
         if self.kind != DENSE:

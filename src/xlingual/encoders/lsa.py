@@ -10,9 +10,18 @@ import numpy as np
 
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.options import FIT, SEED, Option, amount, not_empty, whole_number
 from xlingual.encoders.runtime import rows_by_language
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import (
+    FIT,
+    SEED,
+    TEXTS,
+    Context,
+    Option,
+    Scheme,
+    amount,
+    not_empty,
+    whole_number,
+)
 from xlingual.errors import InputError, listed
 from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts, digest

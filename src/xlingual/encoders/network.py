@@ -44,8 +44,6 @@ from xlingual.encoders.checkpoints import (
     trained_on_images,
 )
 from xlingual.encoders.objects import is_a
-from xlingual.encoders.options import DIM, KIND, MODEL, POOL, PROMPT_NAMES, TEXT, TRAINED_ON
-from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.runtime import (
     Batches,
     choose_device,
@@ -56,7 +54,20 @@ from xlingual.encoders.runtime import (
     require,
     running,
 )
-from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
+from xlingual.encoders.scheme import (
+    DIM,
+    IMAGES,
+    KIND,
+    MODEL,
+    OWN_PROMPTS,
+    POOL,
+    TEXT,
+    TEXTS,
+    TRAINED_ON,
+    Context,
+    Prompts,
+    Scheme,
+)
 from xlingual.encoders.tokens import check_room, check_vocabulary, chosen_limit, position_limit
 from xlingual.errors import InputError
 from xlingual.forms import COSINE, DOT, MAXSIM, MEAN_MAXSIM, OtherVectors, SparseVectors, TokenVectors
@@ -66,7 +77,7 @@ _OPTIONS = (*MODEL, *TEXT, DIM, TRAINED_ON, KIND)
 ST = "models of sentence-transformers, sparse and multi-vector too, for texts; (CLIP) for images"
 HF = "models of transformers: BERT-like for texts, ResNet, ViT, CLIP and the like for images"
 SCHEMES = (
-    Scheme("st", (TEXTS, IMAGES), ST, __name__, "NAME_OR_PATH", (*_OPTIONS, *PROMPT_NAMES), extra="st"),
+    Scheme("st", (TEXTS, IMAGES), ST, __name__, "NAME_OR_PATH", (*_OPTIONS, OWN_PROMPTS), extra="st"),
     Scheme("hf", (TEXTS, IMAGES), HF, __name__, "NAME_OR_PATH", (*_OPTIONS, POOL), extra="st"),
 )
 _POOLS = {"mean": "mean", "cls": "cls", "last": "lasttoken"}
@@ -245,8 +256,7 @@ class Network(NetworkEncoder, TextNetwork):
             if not isinstance(named, dict):
                 raise InputError(f"{folder / SETTINGS}: prompts must be an object of names and texts")
             own = prompts_of(named, stated.get("default_prompt_name"))
-            asked = {**options, **named_prompts(who, options, named)}
-            self.prompts = Prompts.of(asked, own if options["prompts"] == "model" else None)
+            self.prompts = Prompts.of(options, own if options["prompts"] == "model" else None)
 
     @cached_property
     def identity(self) -> str:

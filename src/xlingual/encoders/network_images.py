@@ -26,8 +26,8 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import check_reader, check_weights, kind_of_folder
 from xlingual.encoders.decoding import encode_images
 from xlingual.encoders.network import NetworkEncoder
-from xlingual.encoders.options import POOL, PROMPT_NAMES, TEXT
 from xlingual.encoders.runtime import Batches, choose_device, loading, running
+from xlingual.encoders.scheme import OWN_PROMPTS, POOL, TEXT
 from xlingual.errors import InputError
 from xlingual.records import Images
 
@@ -173,6 +173,6 @@ def image_processor(folder: Path) -> Any:  # noqa: ANN401  (of transformers)
 
 def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:
     """Raise InputError for an option that images have no use for."""
-    for option in (*TEXT, *PROMPT_NAMES, POOL):
+    for option in (*TEXT, OWN_PROMPTS, POOL):
         if options.get(option.name, option.default) != option.default:
             raise InputError(f"{who}: {option.name} is an option for texts: leave it out for images")

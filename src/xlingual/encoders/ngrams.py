@@ -13,8 +13,18 @@ import numpy as np
 
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.options import FIT, SEED, Option, not_empty, number_range, one_of, whole_number
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import (
+    FIT,
+    SEED,
+    TEXTS,
+    Context,
+    Option,
+    Scheme,
+    not_empty,
+    number_range,
+    one_of,
+    whole_number,
+)
 from xlingual.models.words import normalized, words
 from xlingual.records import Texts, digest
 

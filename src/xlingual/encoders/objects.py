@@ -21,7 +21,7 @@ from urllib.parse import quote
 import numpy as np
 
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.scheme import Prompts
 from xlingual.errors import InputError, XlingualError
 from xlingual.forms import array_of, as_other, dense, joined_vectors, refuse_bytes
 from xlingual.images import read_bytes
@@ -178,7 +178,7 @@ class Wrapped(Encoder):
             value = getattr(target, name, None)
             if value is not None and isinstance(value, expected):
                 setattr(self, name, value)
-        self.prompts = Prompts.of({"prompt": None, "query_prompt": None, "candidate_prompt": None, **prompts})
+        self.prompts = Prompts.of(prompts)
         self.by_role = self.by_role or self.prompts.by_role
         if prompts and kind == "images":
             raise InputError(f"encoder: {next(iter(prompts))} is for texts, and this encodes images")

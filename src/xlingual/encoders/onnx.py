@@ -26,10 +26,21 @@ from xlingual.encoders.checkpoints import (
 from xlingual.encoders.decoding import encode_images
 from xlingual.encoders.network import NetworkEncoder
 from xlingual.encoders.network_images import image_processor, refuse_text_options
-from xlingual.encoders.options import BATCH, KIND, POOL, TEXT, TRAINED_ON, Option, not_empty
-from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.runtime import distinct_rows, is_out_of_memory, loading, require, running
-from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
+from xlingual.encoders.scheme import (
+    BATCH,
+    IMAGES,
+    KIND,
+    POOL,
+    TEXT,
+    TEXTS,
+    TRAINED_ON,
+    Context,
+    Option,
+    Prompts,
+    Scheme,
+    not_empty,
+)
 from xlingual.encoders.tokens import Features, TextTokens, chosen_limit
 from xlingual.errors import InputError, listed
 from xlingual.models.batches import padded

@@ -15,8 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from xlingual.encoders.objects import SimilarityFunction, Wrapped, failures, is_similarity
-from xlingual.encoders.options import Option, not_empty
-from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
+from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Option, Scheme, not_empty
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import regular_file
 from xlingual.records import digest

@@ -9,8 +9,7 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.options import SEED, Option, whole_number
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import SEED, TEXTS, Context, Option, Scheme, whole_number
 from xlingual.records import Texts, digest
 
 SCHEME = Scheme(

@@ -13,10 +13,8 @@ from typing import Any, TypeAlias
 
 from xlingual.encoders.base import Encoder, SupportsEncode
 from xlingual.encoders.objects import SimilarityFunction, adopt, failures, is_similarity, is_vectors, name_of
-from xlingual.encoders.options import KIND, TRAINED_ON
-from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS, Context
-from xlingual.encoders.schemes import SCHEMES
-from xlingual.encoders.spec import Spec, parse, read_options, scheme_for
+from xlingual.encoders.scheme import IMAGES, KIND, LISTS, TEXTS, TRAINED_ON, Context
+from xlingual.encoders.spec import SCHEMES, Spec, parse, read_options, scheme_for
 from xlingual.encoders.vectors import expand
 from xlingual.errors import InputError
 from xlingual.files import bare_name

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.options import Option, one_of
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import TEXTS, Context, Option, Scheme, one_of
 from xlingual.errors import MissingExtraError, listed
 from xlingual.records import Encoded, Texts
 

@@ -19,9 +19,8 @@ import numpy as np
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.checkpoints import check_sizes
-from xlingual.encoders.options import DEVICE, Option, one_of, whole_number
 from xlingual.encoders.runtime import Batches, choose_device, loading, require, rows_by_language, running
-from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
+from xlingual.encoders.scheme import DEVICE, IMAGES, TEXTS, Context, Option, Scheme, one_of, whole_number
 from xlingual.encoders.tokens import TextTokens, position_limit
 from xlingual.encoders.transform import FittedTransform
 from xlingual.encoders.wordlists import UnknownWords

@@ -15,8 +15,7 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
-from xlingual.encoders.options import FIT, Option, not_empty, one_of, share
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import FIT, TEXTS, Context, Option, Scheme, not_empty, one_of, share
 from xlingual.errors import InputError, listed
 from xlingual.forms import COSINE, dense
 from xlingual.models.folder import BANK, FITTED_ON, ModelFolder

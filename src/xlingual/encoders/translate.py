@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.encoders.base import Adapter, Encoder
-from xlingual.encoders.options import MODEL, Option, not_empty, one_of, whole_number
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import MODEL, TEXTS, Context, Option, Scheme, not_empty, one_of, whole_number
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.encoders.wordlists import LanguageFiles, UnknownWords, segment
 from xlingual.errors import InputError, listed

@@ -22,8 +22,7 @@ from xlingual.arrays import Ints, Rows, distinct_values
 from xlingual.arrow import from_strings, to_numpy
 from xlingual.columns import coded, pick
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.options import KIND, TRAINED_ON, Option, not_empty
-from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Scheme
+from xlingual.encoders.scheme import IMAGES, KIND, TEXTS, TRAINED_ON, Context, Option, Scheme, not_empty
 from xlingual.encoders.vectorfile import SUFFIXES, check_file, ids_of, one_size, open_vectors
 from xlingual.errors import InputError, listed, warn
 from xlingual.forms import array_of, refuse_bytes

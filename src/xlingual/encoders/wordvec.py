@@ -20,9 +20,8 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.options import FIT, Option, not_empty, one_of, whole_number
 from xlingual.encoders.runtime import distinct_rows, rows_by_language
-from xlingual.encoders.scheme import TEXTS, Context, Scheme
+from xlingual.encoders.scheme import FIT, TEXTS, Context, Option, Scheme, not_empty, one_of, whole_number
 from xlingual.encoders.vectorfile import one_size
 from xlingual.encoders.wordlists import LanguageFiles, UnknownWords, segment
 from xlingual.errors import InputError, warn

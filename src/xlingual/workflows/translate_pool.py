@@ -11,8 +11,7 @@ from xlingual.data.pools.build import check_targets, source_language, translate_
 from xlingual.data.pools.folder import refuse_pool_in, write_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import PoolRows
-from xlingual.encoders.schemes import SCHEMES
-from xlingual.encoders.spec import parse, read_options
+from xlingual.encoders.spec import SCHEMES, parse, read_options
 from xlingual.encoders.translate import Translator, is_same_language, translator
 from xlingual.encoders.wordlists import UnknownWords
 from xlingual.errors import InputError, warn

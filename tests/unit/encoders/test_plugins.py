@@ -12,7 +12,7 @@ from xlingual.records import Texts
 MODULE = """
 import numpy as np
 from xlingual.encoders import Option, Scheme
-from xlingual.encoders.options import whole_number
+from xlingual.encoders.scheme import whole_number
 
 class Encoder:
     def __init__(self, identity, dim):

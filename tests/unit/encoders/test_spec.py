@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from xlingual.encoders.registry import build
 from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS, Context
-from xlingual.encoders.schemes import SCHEMES
-from xlingual.encoders.spec import Spec, parse, read_options, scheme_for
+from xlingual.encoders.spec import SCHEMES, Spec, parse, read_options, scheme_for
 from xlingual.errors import InputError
 from xlingual.hidden import _PLAIN, shown
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlingual.encoders.options import amount, share
+from xlingual.encoders.scheme import amount, share
 from xlingual.requests.repairing import shares_of
 
 

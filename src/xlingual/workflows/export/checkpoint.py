@@ -11,7 +11,7 @@ from typing import Any
 from xlingual.encoders import Encoder
 from xlingual.encoders.checkpoints import model_files, read_json
 from xlingual.encoders.network import Network, whole_dim
-from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.scheme import Prompts
 from xlingual.errors import InputError
 
 # names that every version of the library since 2.0 reads

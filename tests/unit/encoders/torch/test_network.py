@@ -120,14 +120,13 @@ def test_prompts_by_role(checkpoints):
         ("?prompt=say ", "query", "say lamp"),
         ("?candidate_prompt=say ", "candidate", "say lamp"),
         ("?candidate_prompt=say ", "query", "query: lamp"),
-        ("?query_prompt_name=document", "query", "passage: lamp"),
         ("?prompts=none&query_prompt=say ", "candidate", "lamp"),
     ):
         vector = encoder(f"st:{folder}{options}").encode(texts(["lamp"], role=role))[0]
         np.testing.assert_allclose(vector, words[read], atol=1e-6, err_msg=f"{options} {role}")
     assert encoder(f"st:{folder}").content == ("text", "role")
     assert plain.content == encoder(f"st:{folder}?prompt=say ").content == ("text",)
-    with pytest.warns(DataWarning, match="query_prompt is not used"):
+    with pytest.warns(DataWarning, match="no role: query_prompt"):
         encoder(f"hf:{checkpoints('bert')}?query_prompt=say ").encode(texts(["lamp"]))
 
 
