@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.timed import table
 from xlingual import DataWarning, MultilingualPool, multilingual_pool, repair_encoder
-from xlingual.data.pools.build import split_pool
+from xlingual.data.pools.pool import split_pool
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")) / "xquad_r"
 ENCODERS = {

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from xlingual.data.pools.segment import sentence_breaks
+from xlingual.data.pools.squad import sentence_breaks
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")) / "xquad_r"
 LEAST = 0.88  # of the real ends found, and of the found ends that are real

@@ -8,9 +8,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from xlingual.data.pools.build import split_pool
 from xlingual.data.pools.parallel import of_pool
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.pool import MultilingualPool, split_pool
 from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
 from xlingual.training.recipes.dual_options import DualOptions

@@ -69,12 +69,10 @@ def check_pool_folder(out: Path, force: bool) -> str:
 
     Files of a pool in it are refused, unless `force`: then their names are returned ("" for none).
     """
-    from xlingual.data.pools.folder import pool_files, refuse_file_name, refuse_pool_in
+    from xlingual.data.pools.folder import pool_files, refuse_pool_in
 
-    refuse_file_name(out)
     check_folder(out)
-    if not force:
-        refuse_pool_in(out, "replace them with --force")
+    refuse_pool_in(out, "" if force else "replace them with --force")
     return listed(path.name for path in pool_files(out))
 
 

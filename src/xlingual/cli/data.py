@@ -14,7 +14,7 @@ from xlingual.cli.corpora import from_
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, store_of
 from xlingual.cli.pivot import pivot_pairs
-from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
+from xlingual.cli.pools import describe, mix_pool, squad_to_pool
 from xlingual.cli.sample import sample
 from xlingual.cli.wording import in_options
 from xlingual.errors import InputError, parameter
@@ -109,7 +109,6 @@ for made in (
     sample,
     squad_to_pool,
     mix_pool,
-    translate_pool,
     pivot_pairs,
     scenes,
     check,

@@ -27,8 +27,7 @@ def manifest_or_pool(
     request: EmbedRequest | SampleRequest | RepairRequest,
 ) -> Manifest | MultilingualPool:
     """Read the manifest or the pool that a request names; refuse options of the other."""
-    from xlingual.data.pools.folder import is_pool
-    from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.pools.pool import MultilingualPool, is_pool
 
     data, pool = request.data, is_pool(request.data.manifest)
     of_pools = {"languages": request.languages, "equal_ids": request.equal_ids}

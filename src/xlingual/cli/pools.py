@@ -18,7 +18,6 @@ from xlingual.requests.making import (
     DescribeRequest,
     MixPoolRequest,
     SquadToPoolRequest,
-    TranslatePoolRequest,
 )
 from xlingual.requests.shared import Output
 from xlingual.requests.values import comma_list
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from xlingual.data.pools.describe import LanguageDescription, PoolDescription
     from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.data.pools.rows import PoolRows
     from xlingual.data.pools.squad import LanguageFacts
 
 
@@ -36,10 +34,11 @@ if TYPE_CHECKING:
 def describe(request: DescribeRequest) -> None:
     """Count questions and candidates of POOL: a pool folder, one of BEIR or MTEB, or SQuAD-style files."""
     from xlingual.data.pools.describe import describe_pool
-    from xlingual.data.pools.folder import read_pool
+    from xlingual.data.pools.pool import MultilingualPool
 
     with screen.warnings_as_lines():
-        found = describe_pool(read_pool(request.pool, request.languages, request.split, request.equal_ids))
+        chosen = request.languages, request.split, request.equal_ids
+        found = describe_pool(MultilingualPool.read(request.pool, *chosen))
     sentences = [Prose(sentence, where="both") for sentence in _sentences(found)]
     page = Page.of("pool", found.source, [_languages(found), *sentences])
     screen.show_page(page, found.to_dict(), request)
@@ -52,9 +51,8 @@ def squad_to_pool(request: SquadToPoolRequest) -> None:
     Sentence breaks in the files are used. If a file has none, rules find the sentences. The file's name gives
     the language (ar.json, xquad.ar.json); LANG=FILE names it otherwise.
     """
-    from xlingual.data.pools.build import split_pool
-    from xlingual.data.pools.folder import write_pool
-    from xlingual.data.pools.squad import pool_of_squad, squad_files
+    from xlingual.data.pools.pool import build_pool, split_pool
+    from xlingual.data.pools.squad import read_squad, squad_files
 
     train, out, files = request.train, request.out, request.files
     if train is not None and not 0 < train < 1:
@@ -63,10 +61,11 @@ def squad_to_pool(request: SquadToPoolRequest) -> None:
     with screen.warnings_as_lines():
         named = squad_files(files)
         source = str(files[0]) if len(files) == 1 else f"{len(named)} files"
-        pool, facts = pool_of_squad(named, source, segment=True)
+        rows, facts = read_squad(named, source, segment=True)
+        pool = build_pool(source, rows)
         if train is not None:
             pool = split_pool(pool, train, request.seed, request.train_by)
-    write_pool(pool, out, request.file_format, overwrite=request.force)
+    pool.write(out, request.file_format, overwrite=request.force)
     screen.show_page(_made(pool, facts), {}, Output(quiet=request.quiet))
     screen.wrote(out, quiet=request.quiet, replaced=replaced)
 
@@ -114,7 +113,7 @@ def _sentences(found: PoolDescription) -> list[str]:
     return [*sentences, *([f"splits: {'; '.join(parts)}"] if found.splits else [])]
 
 
-def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
+def _made(pool: MultilingualPool, facts: Sequence[LanguageFacts]) -> Page:
     """Return the counts of the files, by language."""
     rows = []
     for fact in facts:
@@ -146,33 +145,6 @@ def mix_pool(request: MixPoolRequest) -> None:
         pool = mix_pool(**given | {"manifest": read_manifest(request.data)})
         pool.write(request.out, format=request.file_format, overwrite=request.force)
     screen.show_page(_page(pool), {}, Output(quiet=request.quiet))
-    screen.wrote(request.out, quiet=request.quiet, replaced=replaced)
-
-
-@command(TranslatePoolRequest, short_help="Translate a multilingual pool into further languages.")
-def translate_pool(request: TranslatePoolRequest) -> None:
-    """Translate the questions and candidates of POOL to further languages, and write the larger pool.
-
-    Ids and keys stay the same: the translations of a question count as one question, and its answers are
-    relevant in every language. An interrupted command continues where it stopped when you run it again.
-    """
-    from xlingual.data.pools.folder import read_pool
-    from xlingual.workflows.translate_pool import translate_pool
-
-    replaced = check_pool_folder(request.out, request.force)
-    with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
-        made = translate_pool(
-            read_pool(request.pool, request.languages, request.split, request.equal_ids),
-            request.out,
-            request.to,
-            request.by,
-            source=request.source,
-            context=request.context,
-            format=request.file_format,
-            overwrite=request.force,
-            progress=progress,
-        )
-    screen.show_page(_page(made), {}, Output(quiet=request.quiet))
     screen.wrote(request.out, quiet=request.quiet, replaced=replaced)
 
 

@@ -151,18 +151,17 @@ def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
     short_help="Train a dual encoder of questions and answers in several languages (LAReQA).",
 )
 def dual_encoder(request: DualEncoderRequest) -> None:
-    """Train a dual encoder (LAReQA) on the questions of POOL and their answers in all languages.
-
-    POOL is a multilingual pool, or a table with the columns question_LANG and answer_LANG.
-    """
-    from xlingual.data.pools.parallel import read_parallel
+    """Train a dual encoder (LAReQA) on the questions of POOL and their answers in all languages."""
+    from xlingual.data.pools.parallel import of_pool
+    from xlingual.data.pools.pool import MultilingualPool
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
 
     base = request.base
+    pool = MultilingualPool.read(request.pool, request.languages, request.split, request.equal_ids)
 
     def run(**more: Any) -> Any:  # noqa: ANN401
         return train_dual_encoder(
-            read_parallel(request.pool, request.languages, request.split, request.equal_ids),
+            of_pool(pool),
             request.folder.out,
             request.model,
             base=base,

@@ -263,12 +263,14 @@ def load_fit_texts(reference: str, *, questions: bool = False, **columns: Any) -
     `questions`: of a pool its questions alone.
     """
     # few evaluations read a pool, and all import this module
-    from xlingual.data.pools.folder import is_pool, read_pool, read_pool_texts
+    from xlingual.data.pools.pool import MultilingualPool, is_pool, read_pool_texts
 
     path, split, _ = split_reference(reference)
     try:
         if is_pool(path):
-            return read_pool(path, split=split).question_texts() if questions else read_pool_texts(reference)
+            if questions:
+                return MultilingualPool.read(path, split=split).question_texts()
+            return read_pool_texts(reference)
         manifest = read_reference(reference, **columns)
     except InputError as error:
         raise InputError(f"fit={reference}: {error}") from error

@@ -20,8 +20,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.languages import language_code
 from xlingual.data.manifest import Manifest, ManifestLike, manifest_of
-from xlingual.data.pools.folder import is_pool
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.pool import MultilingualPool, is_pool
 from xlingual.errors import InputError
 from xlingual.evaluation.pair_run import make_tasks
 from xlingual.evaluation.run import Options

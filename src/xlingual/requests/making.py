@@ -167,42 +167,6 @@ class MixPoolRequest(Request, frozen=True, kw_only=True):
     quiet: Quiet = False
 
 
-class TranslatePoolRequest(Request, frozen=True, kw_only=True):
-    """Translate a multilingual pool into further languages."""
-
-    command = "data translate-pool"
-
-    pool: Pool
-    to: Annotated[
-        tuple[str, ...], option("Languages to translate into.", metavar="de,fr,…", reads=comma_list)
-    ]
-    by: Annotated[
-        str,
-        option(
-            "Translation model: translate:hf-MODEL or translate:DICT.tsv, with its options; {lang} and {to} "
-            "stand for the two languages.",
-            metavar="SPEC",
-        ),
-    ]
-    source: Annotated[
-        str | None,
-        option(
-            "Language to translate from.",
-            metavar="LANG",
-            names=("--from",),
-            otherwise="the language of the questions",
-        ),
-    ] = None
-    context: Annotated[bool, option("Translate the contexts of candidates too.")] = True
-    languages: PoolLanguages = None
-    split: Split = None
-    equal_ids: EqualIds = None
-    out: Folder
-    file_format: FileFormat = "parquet"
-    force: Force = False
-    quiet: Quiet = False
-
-
 class FromRequest(Request, frozen=True, kw_only=True):
     """Convert a corpus of the papers to a manifest."""
 

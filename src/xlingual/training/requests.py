@@ -190,7 +190,7 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     first = ("pool", "languages", "split", "base", "frozen", "regime")
     otherwise: ClassVar[Mapping[str, str]] = defaults_in_help(FitOptions, {"hf:": NETWORK_FIT})
 
-    pool: Annotated[Path, argument("POOL", "A multilingual pool, or a table of questions and answers.")]
+    pool: Annotated[Path, argument("POOL", "A multilingual pool.")]
     languages: PoolLanguages = None
     split: Split = None
     equal_ids: EqualIds = None
@@ -314,7 +314,7 @@ class RegimeStudyRequest(Request, frozen=True, kw_only=True):
     train_data: Annotated[
         Path | None,
         option(
-            "Train on this pool or table, such as one of translated questions, and evaluate all of POOL.",
+            "Train on this pool, such as one of translated questions, and evaluate all of POOL.",
             metavar="PATH",
         ),
     ] = None

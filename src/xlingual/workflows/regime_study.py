@@ -9,10 +9,9 @@ from pathlib import Path
 from xlingual import encoders
 from xlingual.comparison.regime_study import REPLICATES, regime_differences, regime_scores
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.build import TEST, TRAIN, split_pool
 from xlingual.data.pools.mix import mix_pool
-from xlingual.data.pools.parallel import ParallelQuestions, of_pool, read_parallel
-from xlingual.data.pools.pool import EqualIds, MultilingualPool
+from xlingual.data.pools.parallel import ParallelQuestions, of_pool
+from xlingual.data.pools.pool import TEST, TRAIN, EqualIds, MultilingualPool, split_pool
 from xlingual.demo_data.scenes import scene_rows
 from xlingual.embed.encoding import Progress
 from xlingual.embed.sides import embed_pool
@@ -183,7 +182,7 @@ def trained_and_tested(
 ) -> tuple[ParallelQuestions, MultilingualPool]:
     """Return the questions to train on, and the pool to evaluate in.
 
-    Without a pool a built-in one is made. `train_data`: another pool or table to train on; the pool, or a
+    Without a pool a built-in one is made. `train_data`: another pool to train on; the pool, or a
     `split` of it, is evaluated. Else the pool's own splits; a pool without splits is divided by whole
     articles (paragraphs, where it names no articles), and written to `out`/pool.
     """
@@ -192,7 +191,8 @@ def trained_and_tested(
             raise InputError("POOL is missing: name the pool to evaluate in, beside --train-data")
         pool = built_in_pool(Path(out))
     if train_data is not None:
-        return read_parallel(train_data, languages), MultilingualPool.read(pool, languages, split, equal_ids)
+        questions = of_pool(MultilingualPool.read(train_data, languages))
+        return questions, MultilingualPool.read(pool, languages, split, equal_ids)
     whole = MultilingualPool.read(pool, languages, equal_ids=equal_ids)
     if whole.questions.split is None:
         if split is not None:

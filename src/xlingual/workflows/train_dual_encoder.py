@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.data.pools.parallel import ParallelQuestions, read_parallel
+from xlingual.data.pools.parallel import ParallelQuestions, of_pool
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, Spec, parse
 from xlingual.encoders.runtime import require
@@ -90,7 +91,7 @@ def train_dual_encoder(
     if frozen and base == WORDS:
         raise InputError("frozen is for a base that exists already: words are trained from scratch")
     if not isinstance(data, ParallelQuestions):
-        data = read_parallel(data)
+        data = of_pool(MultilingualPool.read(data))
     if validation is not None and not 0 < validation < 1:
         raise InputError(f"validation {validation}: give a share between 0 and 1, such as 0.1, or none")
     if untrained:

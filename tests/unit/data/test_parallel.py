@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from xlingual.data.pools.parallel import of_pool, read_parallel
+from xlingual.data.pools.parallel import of_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import InputError
 
@@ -69,7 +69,7 @@ def test_a_key_that_a_language_has_twice_is_divided_by_ids(tmp_path):
         [question(name, lang, "k") for name in ("1", "2") for lang in ("en", "de")],
         [candidate("a", "en", "k"), candidate("a", "de", "k")],
     )
-    data = read_parallel(folder)
+    data = of_pool(MultilingualPool.read(folder))
     assert data.ids == ["1", "2"] and (data.asked >= 0).all() and (data.answer_counts == 1).all()
 
 
@@ -79,11 +79,11 @@ def test_ids_may_differ_where_keys_are_equal(tmp_path):
         [question("1-en", "en", "k"), question("1-de", "de", "k")],
         [candidate("a", "en", "k"), candidate("a", "de", "k")],
     )
-    assert read_parallel(folder).asked.tolist() == [[0, 1]]
+    assert of_pool(MultilingualPool.read(folder)).asked.tolist() == [[0, 1]]
 
 
 def test_take_keeps_the_answers_of_each_question(folder):
-    data = read_parallel(folder)
+    data = of_pool(MultilingualPool.read(folder))
     part = data.take(np.array([2, 0]))
     assert part.ids == ["3", "1"] and answers(part, 1, "en") == ["a en", "b en"]
     assert answers(part, 0, "de") == ["d de"] and answers(part, 0, "en") == []
@@ -91,7 +91,7 @@ def test_take_keeps_the_answers_of_each_question(folder):
 
 
 def test_divided_by_clusters(folder):
-    data = read_parallel(folder)
+    data = of_pool(MultilingualPool.read(folder))
     for seed in range(5):
         train, held = data.divided(0.1, seed)
         assert sorted(train.ids + held.ids) == data.ids and len(held) == 1
@@ -115,47 +115,8 @@ def test_near_equal_questions_are_held_out_together(tmp_path):
         for row in questions
         for tag in ("en", "de")
     ]
-    data = read_parallel(written(tmp_path, questions, candidates))
+    data = of_pool(MultilingualPool.read(written(tmp_path, questions, candidates)))
     for seed in range(8):
         train, held = data.divided(0.3, seed)
         assert not {own[0] for own in train.ids} & {own[0] for own in held.ids}
         assert len(held) == 4
-
-
-TABLE = [
-    {"id": "1", "question_en": "Who?", "answer_en": "Ann.", "context_en": "Ann. Bob.", "question_de": "Wer?",
-     "answer_de": "Anna.", "cluster": "p", "split": "train"},
-    {"id": "2", "question_en": "Where?", "answer_en": "Rome.", "context_en": "", "question_de": None,
-     "answer_de": "Rom.", "cluster": "p", "split": "train"},
-    {"id": "3", "question_en": "When?", "answer_en": "1900.", "context_en": "", "question_de": "Wann?",
-     "answer_de": "  ", "cluster": "q", "split": "test"},
-]  # fmt: skip
-
-
-def table(tmp_path, rows=TABLE, drop=()):
-    path = tmp_path / "pairs.jsonl"
-    kept = [{name: value for name, value in row.items() if name not in drop} for row in rows]
-    path.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-    return path
-
-
-def test_a_table(tmp_path):
-    data = read_parallel(table(tmp_path))
-    assert (
-        data.languages == ("en", "de") and data.ids == ["1", "2", "3"] and data.cluster.tolist() == [0, 0, 1]
-    )
-    assert data.questions.text == ["Who?", "Wer?", "Where?", "When?", "Wann?"]
-    assert data.questions.language == ["en", "de", "en", "en", "de"]
-    assert data.asked.tolist() == [[0, 1], [2, -1], [3, 4]]
-    assert data.answer_counts.tolist() == [[1, 1], [1, 1], [1, 0]]
-    assert answers(data, 1, "de") == ["Rom."] and answers(data, 0, "en") == ["Ann."]
-    assert list(data.answers.context) == ["Ann. Bob.", "", "", "", ""] and data.answers.role == "candidate"
-    assert data.answer_cluster.tolist() == [0, 0, 0, 0, 1]
-
-
-def test_a_table_without_ids_and_clusters_and_a_choice_of_it(tmp_path):
-    data = read_parallel(table(tmp_path, drop=("id", "cluster", "context_en")))
-    assert data.ids == ["1", "2", "3"] and data.cluster.tolist() == [0, 1, 2] and not data.answers.context
-    chosen = read_parallel(table(tmp_path), ["de", "en"], "train")
-    assert chosen.languages == ("de", "en") and chosen.ids == ["1", "2"]
-    assert chosen.asked.tolist() == [[0, 1], [-1, 2]]

@@ -240,25 +240,3 @@ def test_every_setting_of_the_model_counts(marian, tmp_path):
     (copy / "generation_config.json").write_text(json.dumps({"no_repeat_ngram_size": 3}))
     with pytest.raises(InputError, match=r"a file of the model changed while it was read: start again$"):
         model.translate(["das haus"], "de")
-
-
-def test_a_pool_is_translated_as_its_texts_are(marian, tmp_path):
-    from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.workflows.translate_pool import translate_pool
-
-    rows = {
-        "questions": [{"id": "q", "lang": "de", "text": "rot haus", "key": "k"}],
-        "candidates": [
-            {"id": "a", "lang": "de", "text": "das haus ist rot", "keys": ["k"], "context": "haus " * 20},
-            {"id": "b", "lang": "en", "text": "the house", "keys": [], "context": ""},
-        ],
-    }
-    for name, table in rows.items():
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table))
-    by = f"translate:hf-{marian}?beams=2"
-    with pytest.warns(UserWarning, match="1 of 3 texts are longer than the model reads"):
-        made = translate_pool(MultilingualPool.read(tmp_path), tmp_path / "out", ["fr"], by)
-    texts = ["rot haus", "das haus ist rot", "haus " * 20]
-    expected = TranslationModel(str(marian), ["de"], "fr", beams=2).translate(texts, "de").text
-    assert [made.questions.text[-1], made.candidates.text[-1], made.candidates.context[-1]] == expected
-    assert MultilingualPool.read(tmp_path / "out").digest == made.digest

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import skew, t
 
 from xlingual import Manifest, backretrieval, crosslingual_retrieval, image_sentence, retrieval
-from xlingual.data.pools.build import build_pool
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.pool import Candidates, Questions, build_pool
+from xlingual.data.pools.pool import Rows as PoolRows
 from xlingual.report import page_of, verdict
 from xlingual.report.render import html
 
@@ -187,7 +187,7 @@ def pool_of(right, tags, asked):
         keys=[tuple(f"q{i}" for i in np.flatnonzero(right[:, j])) for j in range(m)],
         cluster=np.arange(n, n + m),
     )
-    return MultilingualPool.of(build_pool("made", known, questions, candidates))
+    return build_pool("made", PoolRows(known, questions, candidates))
 
 
 class Rows:

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import scored
 
-from xlingual import DataWarning, InputError, MultilingualPool, compare, retrieval
-from xlingual.data.pools.build import build_pool
-from xlingual.data.pools.pool import Candidates, Questions
+from xlingual import DataWarning, InputError, compare, retrieval
+from xlingual.data.pools.pool import Candidates, Questions, Rows, build_pool
 from xlingual.data.runs import SearchRun
 from xlingual.evaluation.retrieval import runs_against_qrels
 
@@ -46,7 +45,7 @@ def pool_of(grades, tags=None, asked=None, names=None):
         grades=[tuple(grade for grade in own.values() if grade > 0) for own in held],
         irrelevant=[tuple(key for key, grade in own.items() if grade <= 0) for own in held],
     )
-    return MultilingualPool.of(build_pool("made", known, questions, candidates))
+    return build_pool("made", Rows(known, questions, candidates))
 
 
 class Known:

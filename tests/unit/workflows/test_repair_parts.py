@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from xlingual import Manifest, MultilingualPool, crosslingual_retrieval, multilingual_pool
 from xlingual.cli.main import run
-from xlingual.data.pools.build import split_pool
 from xlingual.data.pools.mix import mix_pool
+from xlingual.data.pools.pool import split_pool
 from xlingual.encoders import Encoder
 from xlingual.errors import DataWarning, InputError
 from xlingual.report import page_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.data.pools.rows import PoolRows
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.rows import numbered
 
 
@@ -50,60 +50,46 @@ class PoolDescription:
         return asdict(self)
 
 
-def describe_pool(pool: PoolRows) -> PoolDescription:
+def describe_pool(pool: MultilingualPool) -> PoolDescription:
     """Count the questions and candidates of a pool."""
     q, c = pool.questions, pool.candidates
     question, candidate = pool.relevant
     counts = np.bincount(question, minlength=len(q))
-    own = np.zeros(len(q), dtype=bool)
-    own[question[q.language[question] == c.language[candidate]]] = True
+    has_own = np.zeros(len(q), dtype=bool)
+    has_own[question[q.language[question] == c.language[candidate]]] = True
     code, places = numbered(zip(c.language.tolist(), c.text, strict=True))
-    repeated = np.ones(len(c), dtype=bool)
-    repeated[np.unique(code, return_index=True)[1]] = False
-    languages = tuple(
-        _row(tag, pool, q.language == code, c.language == code, counts, own, repeated)
-        for code, tag in enumerate(pool.languages)
-    )
+    repeats = np.ones(len(c), dtype=bool)
+    repeats[np.unique(code, return_index=True)[1]] = False
+
+    def row(tag: str, asked: np.ndarray, answers: np.ndarray) -> LanguageDescription:
+        relevant = counts[asked]
+        return LanguageDescription(
+            language=tag,
+            n_questions=int(asked.sum()),
+            n_candidates=int(answers.sum()),
+            pool_share=float(answers.sum() / len(c)),
+            relevant_mean=float(relevant.mean()) if len(relevant) else None,
+            relevant_least=int(relevant.min()) if len(relevant) else None,
+            relevant_most=int(relevant.max()) if len(relevant) else None,
+            n_own_language=int(has_own[asked].sum()),
+            n_repeated_texts=int(repeats[answers].sum()),
+        )
+
+    asked, answers = Counter(q.split or ()), Counter(c.split or ())
     return PoolDescription(
         source=pool.source,
         digest=pool.digest,
-        languages=languages,
-        total=_row("all", pool, np.ones(len(q), bool), np.ones(len(c), bool), counts, own, repeated),
+        languages=tuple(
+            row(tag, q.language == code, c.language == code) for code, tag in enumerate(pool.languages)
+        ),
+        total=row("all", q.language >= 0, c.language >= 0),
         n_clusters=len(np.unique(q.cluster)),
         n_articles=None if q.article is None else len(np.unique(q.article)),
         n_irrelevant=len(c) - len(np.unique(candidate)),
         n_shared_texts=sum(times > 1 for times in Counter(text for _, text in places).values()),
-        splits=_splits(pool),
+        splits={
+            name: {"questions": asked[name], "candidates": answers[name]}
+            for name in dict.fromkeys([*asked, *answers])
+        },
         warnings=pool.warnings,
     )
-
-
-def _row(
-    tag: str,
-    pool: PoolRows,
-    its_questions: np.ndarray,
-    its_candidates: np.ndarray,
-    counts: np.ndarray,
-    own: np.ndarray,
-    repeated: np.ndarray,
-) -> LanguageDescription:
-    relevant = counts[its_questions]
-    return LanguageDescription(
-        language=tag,
-        n_questions=int(its_questions.sum()),
-        n_candidates=int(its_candidates.sum()),
-        pool_share=float(its_candidates.sum() / len(pool.candidates)),
-        relevant_mean=float(relevant.mean()) if len(relevant) else None,
-        relevant_least=int(relevant.min()) if len(relevant) else None,
-        relevant_most=int(relevant.max()) if len(relevant) else None,
-        n_own_language=int(own[its_questions].sum()),
-        n_repeated_texts=int(repeated[its_candidates].sum()),
-    )
-
-
-def _splits(pool: PoolRows) -> dict[str, dict[str, int]]:
-    questions, candidates = Counter(pool.questions.split or ()), Counter(pool.candidates.split or ())
-    return {
-        name: {"questions": questions[name], "candidates": candidates[name]}
-        for name in dict.fromkeys([*questions, *candidates])
-    }

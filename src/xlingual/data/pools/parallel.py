@@ -1,30 +1,18 @@
-"""Parallel questions and answers: the same question in several languages, and its answers in each.
-
-They are read from a multilingual pool, or from a table in which one row is one question in all its languages:
-`question_LANG` and `answer_LANG` for each language, `context_LANG` (what surrounds the answer) where there is
-any; `id`; `cluster` (rows that are not independent, such as those of one paragraph; default: each row is its
-own); `split`. An empty or missing text is one that a language lacks. Parquet, JSON lines, CSV or TSV.
-"""
+"""Parallel questions and answers: the same question in several languages, and its answers in each."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
-from pathlib import Path
 
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.languages import check_tags
 from xlingual.data.near_texts import families
-from xlingual.data.pools.build import chosen_languages
-from xlingual.data.pools.folder import is_pool, read_pool
-from xlingual.data.pools.rows import EqualIds, PoolRows
-from xlingual.data.rows import name_of, numbered, read_rows, require, text_of
-from xlingual.errors import InputError, listed
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.rows import numbered
+from xlingual.errors import InputError
 from xlingual.records import Texts
 from xlingual.streams import stream
 
@@ -122,28 +110,7 @@ class ParallelQuestions:
         return f"{type(self).__name__}({self.source}: {len(self)} questions, {', '.join(self.languages)})"
 
 
-def read_parallel(
-    path: str | Path,
-    languages: Sequence[str] | None = None,
-    split: str | None = None,
-    equal_ids: EqualIds | None = None,
-) -> ParallelQuestions:
-    """Read parallel questions from a multilingual pool, or from a table.
-
-    `languages` restricts and orders the languages, `split` takes the rows of one split, `equal_ids` is for
-    retrieval folders, as in `MultilingualPool.read`.
-    """
-    if not Path(path).exists():
-        raise InputError(
-            f"{path}: no such file or folder; give a multilingual pool, or a table with the columns "
-            "question_LANG and answer_LANG"
-        )
-    if equal_ids is not None or is_pool(path) or Path(path).is_dir():
-        return of_pool(read_pool(path, languages, split, equal_ids))
-    return _of_table(Path(path), languages, split)
-
-
-def of_pool(pool: PoolRows) -> ParallelQuestions:
+def of_pool(pool: MultilingualPool) -> ParallelQuestions:
     """Return the questions of a pool with all their answers.
 
     Questions with an equal key are one question, asked in several languages; where a language has a key twice
@@ -171,95 +138,4 @@ def of_pool(pool: PoolRows) -> ParallelQuestions:
         asked=asked,
         first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         answered=pairs[2],
-    )
-
-
-def _of_table(path: Path, languages: Sequence[str] | None, split: str | None) -> ParallelQuestions:
-    """Read a table; raise InputError, naming file, row and column, where it is not what it must be."""
-    read = list(read_rows(path))
-    names = [*dict.fromkeys(name for _, row in read for name in row)]
-    if split is not None:
-        require(names, ["split"], path)
-    chosen = [split is None or str(row.get("split")) == split for _, row in read]
-    rows = list(compress(read, chosen))
-    if not rows:
-        raise InputError(f"{path}: no rows" + (f" of the split {split!r}" if split else ""))
-    tags = _languages(names, str(path), languages)
-    default = None if "id" in names else ""
-    ids = [name_of(row, "id", where, default) for where, row in rows]
-    ids = [name or str(number) for name, number in zip(ids, np.flatnonzero(chosen) + 1, strict=True)]
-    double = next((name for name, times in Counter(ids).items() if times > 1), None)
-    if double is not None:
-        raise InputError(f"{path}, column 'id': {double!r} is there twice: give each question its own id")
-    clusters = [
-        name_of(row, "cluster", where, None if "cluster" in names else name)
-        for name, (where, row) in zip(ids, rows, strict=True)
-    ]
-    cluster, _ = numbered(clusters)
-    parts = {
-        part: [[text_of(row, f"{part}_{tag}", where) for tag in tags] for where, row in rows]
-        for part in ("question", "answer", "context")
-    }
-    for what in ("question", "answer"):
-        for (where, _), texts in zip(rows, parts[what], strict=True):
-            if not any(text.strip() for text in texts):
-                raise InputError(
-                    f"{where} has no {what} in any of {listed(tags)}: fill in one, or leave it out"
-                )
-    asked, questions = _texts(parts["question"], None, tags, ids, "query")
-    answer, answers = _texts(parts["answer"], parts["context"], tags, ids, "candidate")
-    there = answer.ravel() >= 0
-    return ParallelQuestions(
-        source=str(path),
-        languages=tags,
-        ids=ids,
-        cluster=cluster,
-        questions=questions,
-        answers=answers,
-        answer_cluster=cluster[np.nonzero(answer >= 0)[0]],
-        asked=asked,
-        first=np.concatenate([[0], np.cumsum(there)]).astype(np.int64),
-        answered=answer.ravel()[there],
-    )
-
-
-def _languages(names: Sequence[str], source: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    asked, answered = (
-        [name.removeprefix(part) for name in names if name.startswith(part)]
-        for part in ("question_", "answer_")
-    )
-    tags = tuple(tag for tag in asked if tag in answered)
-    for lone in sorted({*asked} ^ {*answered}):
-        has, lacks = ("question", "answer") if lone in asked else ("answer", "question")
-        raise InputError(
-            f"{source} has a column {has}_{lone} but no {lacks}_{lone}: add it, or leave both out"
-        )
-    if not tags:
-        raise InputError(
-            f"{source} has no columns question_LANG and answer_LANG, such as question_en and answer_en; its "
-            f"columns: {listed(names, 20)}"
-        )
-    check_tags(tags, source)
-    return tags if wanted is None else chosen_languages(source, tags, wanted)
-
-
-def _texts(
-    texts: Sequence[Sequence[str]],
-    contexts: Sequence[Sequence[str]] | None,
-    tags: Sequence[str],
-    ids: Sequence[str],
-    role: str,
-) -> tuple[Ints, Texts]:
-    """Return the row of each text [n, L] (-1: none), and the texts."""
-    owner, language = np.nonzero([[bool(text.strip()) for text in own] for own in texts])
-    place = np.full((len(ids), len(tags)), -1, dtype=np.int64)
-    place[owner, language] = np.arange(len(owner))
-    pairs = list(zip(owner.tolist(), language.tolist(), strict=True))
-    context = [] if contexts is None else [contexts[row][code] for row, code in pairs]
-    return place, Texts(
-        text=[texts[row][code] for row, code in pairs],
-        language=[tags[code] for _, code in pairs],
-        ids=[ids[row] for row, _ in pairs],
-        role=role,
-        context=context if any(context) else (),
     )

@@ -1,21 +1,19 @@
-"""A multilingual pool: questions, candidates, and which candidates are relevant to a question."""
+"""Questions and candidates as files give them, and which of them are not independent (clusters)."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import count
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.records import Numbering, Texts
+from xlingual.data.rows import numbered
+from xlingual.errors import InputError, did_you_mean, listed
 
 EqualIds: TypeAlias = Literal["same", "different"]  # what questions of equal ids in several languages are
-
-CANDIDATE_TEXTS = ("sentence", "sentence+context")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,133 +51,103 @@ class Candidates(_Part):
     grades: list[tuple[int, ...]] | None = None  # [m], of how relevant it is, one for each of its keys
     irrelevant: list[tuple[str, ...]] | None = None  # [m], further keys: of what it was judged irrelevant to
 
+    def judged_keys(self, *, irrelevant: bool) -> list[tuple[str, ...]]:
+        """Return the keys of each candidate [m], with those that it was judged irrelevant to on demand."""
+        if not irrelevant or self.irrelevant is None:
+            return self.keys
+        return [right + wrong for right, wrong in zip(self.keys, self.irrelevant, strict=True)]
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PoolRows:
-    """Questions and candidates of several languages.
 
-    `languages` are those of the candidates, then those that only questions have; where languages were chosen,
-    they are in the order of the choice. `numberings` say how files of vectors may number the rows, as in a
-    manifest; `warnings` are what in the source deserved a look, one sentence each (they were raised as
-    DataWarning when it was read).
-    """
+P = TypeVar("P", Questions, Candidates)
 
-    source: str  # the file or folder, for messages
+
+class Rows(NamedTuple):
+    """A whole pool in the order of its files; `notes` are sentences about what deserves a look."""
+
     languages: tuple[str, ...]
     questions: Questions
     candidates: Candidates
-    question_numberings: tuple[Numbering, ...]
-    candidate_numberings: tuple[Numbering, ...]
-    warnings: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
-    @cached_property
-    def relevant(self) -> tuple[Ints, Ints]:
-        """(question, candidate), each int64 [p]: all pairs that share a key, by question, then candidate."""
-        return self._sharing(self.candidates.keys)
 
-    def _sharing(self, keys_of: Sequence[tuple[str, ...]]) -> tuple[Ints, Ints]:
-        """Return (question, candidate) of all pairs that share a key; `keys_of` each candidate [m]."""
-        holders: dict[str, list[int]] = {}
-        for candidate, keys in enumerate(keys_of):
-            for key in dict.fromkeys(keys):
-                holders.setdefault(key, []).append(candidate)
-        found = [holders.get(key, []) for key in self.questions.key]
-        question = np.repeat(np.arange(len(found)), [len(own) for own in found])
-        return question.astype(np.int64), np.array([c for own in found for c in own], dtype=np.int64)
+def taken(part: P, rows: Ints) -> P:
+    """Return the chosen questions, or candidates."""
 
-    @cached_property
-    def grades(self) -> Ints:
-        """The grade of each pair of `relevant`, int64 [p]; 1 where candidates have none."""
-        if self.candidates.grades is None:
-            return np.ones(len(self.relevant[0]), dtype=np.int64)
-        held = [
-            dict(zip(keys, own, strict=True))
-            for keys, own in zip(self.candidates.keys, self.candidates.grades, strict=True)
-        ]
-        pairs = zip(*(side.tolist() for side in self.relevant), strict=True)
-        return np.array([held[c][self.questions.key[q]] for q, c in pairs], dtype=np.int64)
+    def take(values: Any) -> Any:  # noqa: ANN401  (a column, or columns by name)
+        if isinstance(values, Mapping):
+            return {name: take(column) for name, column in values.items()}
+        return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows.tolist()]
 
-    @cached_property
-    def judged(self) -> tuple[Ints, Ints, Ints]:
-        """(question, candidate, grade), each int64 [p]: all judged pairs, by question, then candidate.
+    columns = {f.name: getattr(part, f.name) for f in fields(part)}
+    return replace(part, **{name: take(values) for name, values in columns.items() if values is not None})
 
-        The grade of a pair that was judged irrelevant is 0.
-        """
-        question, candidate = self.relevant
-        if self.candidates.irrelevant is None:
-            return question, candidate, self.grades
-        wrong = self._sharing(self.candidates.irrelevant)
-        sides = [np.concatenate(both) for both in zip((question, candidate), wrong, strict=True)]
-        grades = np.concatenate([self.grades, np.zeros(len(wrong[0]), dtype=np.int64)])
-        order = np.lexsort((sides[1], sides[0]))
-        return sides[0][order], sides[1][order], grades[order]
 
-    @property
-    def role_languages(self) -> dict[str, list[str]]:
-        """The languages of the questions (role "query") and of the candidates ("candidate"), in order."""
-        roles = {"query": self.questions.language, "candidate": self.candidates.language}
-        return {role: [self.languages[code] for code in np.unique(of)] for role, of in roles.items()}
-
-    @cached_property
-    def digest(self) -> str:
-        """Hex hash of everything that an evaluation of this pool depends on."""
-        hasher = hashlib.blake2b(b"xlingual/pool/1", digest_size=16)
-        q, c = self.questions, self.candidates
-        question_tags, candidate_tags = ([self.languages[code] for code in part.language] for part in (q, c))
-        keys = ["\x00".join(own) for own in c.keys]
-        for column in (question_tags, q.ids, q.text, q.key, candidate_tags, c.ids, c.text, c.context, keys):
-            raw = [value.encode("utf-8", "surrogatepass") for value in column]
-            hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes() + b"".join(raw))
-        hasher.update(np.array([*q.cluster, -1, *c.cluster], dtype="<i8").tobytes())
-        return hasher.hexdigest()
-
-    def question_texts(self) -> Texts:
-        """Return the questions as encoders take them, with the role "query"."""
-        q = self.questions
-        return Texts(
-            text=q.text,
-            language=[self.languages[code] for code in q.language],
-            ids=q.ids,
-            role="query",
-            items=q.key,
-            numberings=self.question_numberings,
+def check_answered(rows: Rows, where: Callable[[int], str], *, unanswered: bool = False) -> None:
+    """Raise InputError where no candidate holds a question's key; `where` names the row of a question."""
+    questions, held = rows.questions, rows.candidates.judged_keys(irrelevant=unanswered)
+    there = {key for keys in held for key in keys}
+    without = [row for row, key in enumerate(questions.key) if key not in there]
+    if without:
+        row = without[0]
+        more = f" (and {len(without) - 1} more questions)" if len(without) > 1 else ""
+        raise InputError(
+            f"{where(row)}: question {questions.ids[row]!r:.80} "
+            f"({rows.languages[questions.language[row]]}) has no relevant candidate{more}: no candidate "
+            f"holds its key {questions.key[row]!r:.80}"
         )
 
-    def candidate_texts(self, candidate_text: str = "sentence") -> Texts:
-        """Return the candidates as encoders take them, with the role "candidate".
 
-        With "sentence+context" each text is the sentence followed by its context.
-        """
-        c = self.candidates
-        text = c.text
-        if candidate_text == "sentence+context":
-            text = [f"{s} {context}".rstrip() for s, context in zip(c.text, c.context, strict=True)]
-        return Texts(
-            text=text,
-            language=[self.languages[code] for code in c.language],
-            ids=c.ids,
-            role="candidate",
-            context=c.context,
-            numberings=self.candidate_numberings,
-        )
+def no_split(source: str, split: str, splits: Sequence[str]) -> InputError:
+    """Return the error for a split that is not there; rows without one have the split ""."""
+    names = [name for name in splits if name]
+    near, there = did_you_mean(split, names), listed(names, 20) or "none"
+    return InputError(f"{source} has no split {split!r}.{near} Its splits: {there}")
 
-    def fit_texts(self) -> Texts:
-        """Return candidates and questions as one batch, in which rows of equal cluster are one item.
 
-        Ids and texts are those that are evaluated, so that an encoder fitted on evaluated rows is detected.
-        """
-        candidates, questions = self.candidate_texts(), self.question_texts()
-        return Texts(
-            text=[*candidates.text, *questions.text],
-            language=[*candidates.language, *questions.language],
-            ids=[*candidates.ids, *questions.ids],
-            items=[
-                str(number) for part in (self.candidates, self.questions) for number in part.cluster.tolist()
-            ],
-        )
+def joined(codes: Ints, *names: Sequence[Hashable], size: int | None = None) -> Ints:
+    """Return a label for each of the codes 0 … size - 1; codes that share a name have the same label.
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.source}: {len(self.questions)} questions, {len(self.candidates)} "
-            f"candidates, {', '.join(self.languages)})"
-        )
+    `codes` and each of the columns of names are [n]; `size` is by default the highest code and one. Two codes
+    are joined if a column has the same name for both, and so are chains of such codes.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = int(codes.max(initial=-1)) + 1 if size is None else size
+    ends: list[int] = []
+    for column in names:
+        first: dict[Hashable, int] = {}
+        ends += [first.setdefault(name, code) for code, name in zip(codes.tolist(), column, strict=True)]
+    places = (np.tile(codes, len(names)), np.array(ends, dtype=np.int64))
+    graph = coo_array((np.ones(len(ends)), places), shape=(size, size))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def clusters_by_id_or_key(ids: Sequence[str], key: Sequence[str]) -> Ints:
+    """Return the cluster of each question where a file has none: the same for equal ids or keys."""
+    code, _ = numbered(key)
+    return joined(code, ids)[code]
+
+
+def clusters_of_candidates(
+    questions: Questions, keys: Sequence[tuple[str, ...]], context: Sequence[str], language: Ints
+) -> Ints:
+    """Return the cluster of each candidate where a file has none.
+
+    It is that of the first question whose key it holds; else that of a candidate with the same context in the
+    same language; else a new number, beyond the questions'.
+    """
+    of_key = dict(zip(reversed(questions.key), reversed(questions.cluster.tolist()), strict=True))
+    places = list(zip(language.tolist(), context, strict=True))
+    clusters = [next((of_key[key] for key in own if key in of_key), -1) for own in keys]
+    of_place: dict[tuple[int, str], int] = {}
+    for place, cluster in zip(places, clusters, strict=True):
+        if place[1] and cluster >= 0:
+            of_place.setdefault(place, cluster)
+    free = count(int(questions.cluster.max(initial=-1)) + 1)
+    for row, place in enumerate(places):
+        if clusters[row] < 0:
+            clusters[row] = of_place[place] if place in of_place else next(free)
+            if place[1]:
+                of_place[place] = clusters[row]
+    return np.array(clusters, dtype=np.int64)

@@ -16,17 +16,15 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from xlingual.data.pools.build import build_pool, joined
-from xlingual.data.pools.rows import Candidates, PoolRows, Questions
-from xlingual.data.pools.segment import sentence_breaks
+from xlingual.data.pools.rows import Candidates, Questions, Rows, joined
 from xlingual.data.rows import numbered, parsed, read_bytes
-from xlingual.errors import InputError, listed
+from xlingual.errors import InputError, MissingExtraError, listed
 from xlingual.results.provenance import note_file
 
 # Stricter than elsewhere: file names are full of short words.
 _TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
 _WORDS = {"dev", "val", "all", "new", "old", "raw", "out", "qa", "of", "to", "the", "set"}  # and no language
-_LAYOUT = 'a SQuAD-style file: {"data": [{"title", "paragraphs": [{"context", "qas": [...]}]}]}'
+_SPACE = re.compile(r"[^\S\x00-\x7f]")  # whitespace beyond ASCII, such as the no-break space
 Breaks = Sequence[tuple[int, int]]
 
 
@@ -64,33 +62,29 @@ _ODDITIES = {
 }
 
 
-def squad_files(given: Sequence[str | Path]) -> list[tuple[str, Path]]:
+def squad_files(names: Sequence[str | Path]) -> list[tuple[str, Path]]:
     """Return (language, file) for files, `LANG=FILE`, and folders, which count as all their `*.json`."""
-    files: list[tuple[str, Path]] = []
-    for word in map(str, given):
+    files: dict[str, Path] = {}
+    for word in map(str, names):
         tag, sign, name = word.partition("=")
-        named = sign and _is_tag(tag) and not Path(word).exists()  # a file whose own name holds "=" is itself
+        named = bool(sign) and _is_tag(tag) and not Path(word).exists()  # else "=" is of the file's name
         path = Path(name if named else word)
-        if path.is_dir() and not named:
-            inside = sorted(file for file in path.glob("*.json") if file.is_file())
-            if not inside:
-                raise InputError(f"{path} holds no *.json: give SQuAD-style files, one for each language")
-            files += [(language_of(file), file) for file in inside]
-        elif not path.is_file():
-            raise InputError(f"{path}: no such file: give SQuAD-style JSON files, or a folder of them")
-        else:
-            files.append((tag if named else language_of(path), path))
+        inside = [path] if named or not path.is_dir() else sorted(filter(Path.is_file, path.glob("*.json")))
+        for file in inside:
+            if not file.is_file():
+                raise InputError(f"{file}: no such file: give SQuAD-style JSON files, or a folder of them")
+            language = tag if named else language_of(file)
+            if language in files:
+                raise InputError(
+                    f"{files[language]} and {file} are both in {language!r}: give one file for each "
+                    "language, or say LANG=FILE"
+                )
+            files[language] = file
     if not files:
-        raise InputError("no file is given: give SQuAD-style JSON files, or a folder of them")
-    first: dict[str, Path] = {}
-    for language, path in files:
-        if language in first:
-            raise InputError(
-                f"{first[language]} and {path} are both in {language!r}: give one file for each language, or "
-                "say LANG=FILE"
-            )
-        first[language] = path
-    return files
+        raise InputError(
+            f"{listed(map(str, names)) or 'no file'} holds no *.json: give SQuAD-style JSON files"
+        )
+    return list(files.items())
 
 
 def language_of(path: Path) -> str:
@@ -99,44 +93,40 @@ def language_of(path: Path) -> str:
     It is the stem if that is a language tag (`zh-Hant.json`), else the one tag among its pieces between dots
     and hyphens (`xquad.ar.json`, `dev-context-ar-question-ar.json`).
     """
-    if _is_tag(path.stem):
-        return path.stem
-    parts = path.stem.split(".")
+    parts = [path.stem] if _is_tag(path.stem) else path.stem.split(".")
     pieces = [piece for part in parts for piece in ([part] if _is_tag(part) else part.split("-"))]
-    short = {piece for piece in pieces if _is_tag(piece) and (len(piece) != 3 or piece == pieces[-1])}
-    if len(short) == 1:
-        return short.pop()
-    what = f"several ({listed(sorted(short))})" if short else "none"
-    raise InputError(f"{path}: its name should hold one language but holds {what}: write LANG={path}")
+    tags = {piece for piece in pieces if _is_tag(piece) and (len(piece) != 3 or piece == pieces[-1])}
+    if len(tags) != 1:
+        holds = f"several ({listed(sorted(tags))})" if tags else "none"
+        raise InputError(f"{path}: its name should hold one language but holds {holds}: write LANG={path}")
+    return tags.pop()
 
 
 def _is_tag(word: str) -> bool:
     return _TAG.fullmatch(word) is not None and word.split("-")[0].lower() not in _WORDS
 
 
-def pool_of_squad(
+def read_squad(
     files: Sequence[tuple[str, Path]],
     source: str,
     languages: Sequence[str] | None = None,
-    split: str | None = None,
     *,
     segment: bool = False,
-) -> tuple[PoolRows, tuple[LanguageFacts, ...]]:
-    """Return the pool of (language, file) pairs, with a warning for each kind of oddity, and the counts.
+) -> tuple[Rows, tuple[LanguageFacts, ...]]:
+    """Return the rows of (language, file) pairs, with a note for each kind of oddity, and the counts.
 
-    With `segment`, contexts without sentence breaks are given some. Raises InputError, with file, paragraph
-    and question, where a file is not what it must be.
+    With `segment`, contexts without sentence breaks are given some. `languages` are those that the notes
+    speak of. Raises InputError, with file, paragraph and question, where a file is not what it must be.
     """
     facts = tuple(LanguageFacts(language, str(path)) for language, path in files)
     paragraphs = [p for code, own in enumerate(facts) for p in _paragraphs(own, code, segment=segment)]
-    asked = [(p, question) for p in paragraphs for question in p.questions]
+    asked = [(row, question) for row, p in enumerate(paragraphs) for question in p.questions]
     if not asked:
         paths = listed((path for _, path in files), 3)
         raise InputError(f"{paths}: no question with an answer: give a file that has some")
     # Questions in several languages are parallel where their ids are equal, and so are what they are about:
     # files may list the same paragraphs in different orders.
-    row_of = {id(p): row for row, p in enumerate(paragraphs)}
-    owner = np.array([row_of[id(p)] for p, _ in asked], dtype=np.int64)
+    owner = np.array([row for row, _ in asked], dtype=np.int64)
     ids = [name for _, (name, _, _) in asked]
     labels = []
     for depth in (3, 2):  # paragraphs, articles
@@ -146,7 +136,7 @@ def pool_of_squad(
     sentences = [(p, row, at) for row, p in enumerate(paragraphs) for at in range(len(p.sentences))]
     questions = Questions(
         ids=ids,
-        language=np.array([p.place[0] for p, _ in asked], dtype=np.int64),
+        language=np.array([paragraphs[row].place[0] for row, _ in asked], dtype=np.int64),
         text=[text for _, (_, text, _) in asked],
         key=ids,
         cluster=cluster[owner],
@@ -160,16 +150,14 @@ def pool_of_squad(
         keys=[tuple(name for name, _, places in p.questions if at in places) for p, _, at in sentences],
         cluster=cluster[[row for _, row, _ in sentences]],
     )
-    tags = tuple(language for language, _ in files)
-    used = [own for own in facts if languages is None or own.language in languages]
     notes = []
     for name, (words, remark) in _ODDITIES.items():
+        used = [own for own in facts if languages is None or own.language in languages]
         counts = {own.language: getattr(own, name) for own in used}
         if total := sum(counts.values()):
             each = ", ".join(f"{tag} {number}" for tag, number in counts.items() if number)
             notes.append(f"{source}: {words}: {total} [{each}]; {remark}")
-    pool = build_pool(source, tags, questions, candidates, languages, split, notes=notes)
-    return pool, facts
+    return Rows(tuple(language for language, _ in files), questions, candidates, tuple(notes)), facts
 
 
 def _paragraphs(facts: LanguageFacts, code: int, *, segment: bool) -> list[_Paragraph]:
@@ -177,19 +165,18 @@ def _paragraphs(facts: LanguageFacts, code: int, *, segment: bool) -> list[_Para
     path = Path(facts.source)
     content = parsed(read_bytes(path), facts.source)
     note_file("pool", path)
-    articles = content.get("data") if isinstance(content, dict) else None
-    if not _all_of(articles, dict):
-        raise InputError(f"{path} has another layout than expected: {_LAYOUT}")
-    paragraphs = []
-    for a, article in enumerate(articles):
-        title = article.get("title")
-        named = f" {title!r:.60}" if isinstance(title, str) and title else ""
-        where, own = f"{path}, article {a + 1}{named}", article.get("paragraphs")
-        if not _all_of(own, dict):
-            raise InputError(f"{where}: found {own!r:.60} where paragraphs are expected: it is not {_LAYOUT}")
-        for p, entry in enumerate(own):
-            place = (code, a, p)
-            paragraphs.append(_paragraph(entry, f"{where}, paragraph {p + 1}", facts, place, segment=segment))
+    articles, paragraphs = content.get("data") if isinstance(content, dict) else None, []
+    for a, article in enumerate(articles if _all_of(articles, dict) else [{}]):
+        title, entries = article.get("title"), article.get("paragraphs")
+        where = f"{path}, article {a + 1}" + (f" {title!r:.60}" if isinstance(title, str) and title else "")
+        if not _all_of(entries, dict):
+            raise InputError(
+                f"{where}: found {entries!r:.60} where paragraphs are expected: it is no SQuAD-style file: "
+                '{"data": [{"title", "paragraphs": [{"context", "qas": [...]}]}]}'
+            )
+        for p, entry in enumerate(entries):
+            at = f"{where}, paragraph {p + 1}"
+            paragraphs.append(_paragraph(entry, at, facts, (code, a, p), segment=segment))
     facts.paragraphs = len(paragraphs)
     return paragraphs
 
@@ -198,23 +185,20 @@ def _paragraph(
     entry: Mapping[str, Any], where: str, facts: LanguageFacts, place: tuple[int, int, int], *, segment: bool
 ) -> _Paragraph:
     context = _text(entry.get("context"), "context", where)
-    given, qas = entry.get("sentence_breaks"), entry.get("qas")
-    if given is None and not segment:
-        raise InputError(
-            f"{where} has no 'sentence_breaks': make a pool of the file with: xlingual data squad-to-pool"
+    offsets, qas, sentences = (entry.get(name) for name in ("sentence_breaks", "qas", "sentences"))
+    is_segmented = offsets is None
+    if is_segmented and (sentences is not None or not segment):
+        remedy = (
+            "remove the sentences" if sentences is not None else "make a pool by: xlingual data squad-to-pool"
         )
-    if given is None and entry.get("sentences") is not None:
-        raise InputError(
-            f"{where} has 'sentences' but no 'sentence_breaks': add the breaks, or remove the sentences"
-        )
-    facts.segmented += given is None
-    breaks = sentence_breaks(context, facts.language) if given is None else _breaks(given, context, where)
+        raise InputError(f"{where} has no 'sentence_breaks': add them, or {remedy}")
+    facts.segmented += is_segmented
+    breaks = sentence_breaks(context, facts.language) if is_segmented else _breaks(offsets, context, where)
     for (_, end), (start, _) in pairwise([(0, 0), *breaks, (len(context), 0)]):
         characters = sum(not character.isspace() for character in context[end:start])
         facts.gaps += characters > 0
         facts.gap_characters += characters
     slices = [context[start:end] for start, end in breaks]
-    sentences = entry.get("sentences", slices) if given is not None else slices
     sentences = slices if sentences is None else sentences
     if not _all_of(sentences, str) or len(sentences) != len(breaks):
         raise InputError(
@@ -230,45 +214,38 @@ def _paragraph(
         if name in facts.ids:
             raise InputError(f"{at}: this id was used before in this language: give each question its own")
         facts.ids.add(name)
-        text = _text(question.get("question"), "question", at)
+        text, answers = _text(question.get("question"), "question", at), question.get("answers")
         if question.get("is_impossible") is True:
             facts.impossible += 1
             continue
-        answers = question.get("answers")
-        if not isinstance(answers, list) or not answers:
+        if not _all_of(answers, dict) or not answers:
             raise InputError(f"{at} has no answers: give it one, or mark it as is_impossible")
-        begun = {_sentence_of(own, at, context, breaks, facts, trim=given is None) for own in answers}
-        questions.append((name, text, begun))
+        places = {_sentence_of(own, at, context, breaks, facts, trim=is_segmented) for own in answers}
+        questions.append((name, text, places))
     return _Paragraph(place, context, sentences, questions)
 
 
-def _breaks(given: object, context: str, where: str) -> Breaks:
+def _breaks(offsets: object, context: str, where: str) -> Breaks:
     """Return the breaks; raise InputError where they overlap, are unsorted or leave the context."""
     breaks: list[tuple[int, int]] = []
-    for number, pair in enumerate(given if isinstance(given, list) else [given], 1):
-        at = f"{where}, sentence break {number}"
-        if not (isinstance(pair, list) and len(pair) == 2 and all(type(offset) is int for offset in pair)):
-            raise InputError(f"{at}: {pair!r:.60} is not [start, end]")
-        start, end = pair
-        if not 0 <= start <= end <= len(context):
+    for number, pair in enumerate(offsets if isinstance(offsets, list) else [offsets], 1):
+        is_pair = isinstance(pair, list) and len(pair) == 2 and all(type(offset) is int for offset in pair)
+        last = breaks[-1][1] if breaks else 0
+        if not is_pair or not last <= pair[0] <= pair[1] <= len(context):
             raise InputError(
-                f"{at}: [{start}, {end}] leaves the context of {len(context)} characters: count code points"
+                f"{where}, sentence break {number}: {pair!r:.60} is no [start, end] between {last}, where "
+                f"the break before it ends, and {len(context)}, where the context ends: sort the breaks, "
+                "without overlaps, and count code points"
             )
-        if breaks and start < breaks[-1][1]:
-            fault = "overlaps" if end > breaks[-1][0] else "stands behind"
-            raise InputError(
-                f"{at}: [{start}, {end}] {fault} {[*breaks[-1]]} before it: sort the breaks, without overlaps"
-            )
-        breaks.append((start, end))
+        breaks.append((pair[0], pair[1]))
     return breaks
 
 
 def _sentence_of(
-    answer: object, where: str, context: str, breaks: Breaks, facts: LanguageFacts, *, trim: bool
+    answer: Mapping[str, Any], where: str, context: str, breaks: Breaks, facts: LanguageFacts, *, trim: bool
 ) -> int:
     """Return the number of the sentence in which an answer begins."""
-    fields = answer if isinstance(answer, dict) else {}
-    start, text = fields.get("answer_start"), fields.get("text")
+    start, text = answer.get("answer_start"), answer.get("text")
     if type(start) is not int or not isinstance(text, str):
         raise InputError(f"{where}: an answer needs 'text' and a whole number as 'answer_start'")
     facts.misplaced += context[start : start + len(text)] != text if start >= 0 else 1
@@ -295,3 +272,45 @@ def _text(value: object, what: str, where: str) -> str:
 
 def _all_of(value: Any, kind: type) -> TypeGuard[list[Any]]:  # noqa: ANN401
     return isinstance(value, list) and all(isinstance(entry, kind) for entry in value)
+
+
+def sentence_breaks(context: str, language: str) -> list[tuple[int, int]]:
+    """Return [start, end) of each sentence in code points, without whitespace at its ends, none overlapping.
+
+    They are found by the rules of `sentencex` (Wikimedia). Every character but whitespace lies in a sentence.
+    Raises InputError for Thai, of whose sentences rules find a fifth, and MissingExtraError without the extra
+    `segment`.
+    """
+    if language.split("-")[0].lower() == "th":
+        raise InputError(
+            f"Thai ({language}) has no punctuation that ends sentences, so none are found by rules: give "
+            "each paragraph 'sentence_breaks'"
+        )
+    try:
+        from sentencex import segment
+    except ImportError:
+        raise MissingExtraError("finding sentences in a file without sentence_breaks", "segment") from None
+    # The library (1.0) takes whitespace for single bytes in some languages and panics on others: it gets
+    # ASCII ones, one for one, so that offsets stay.
+    plain = _SPACE.sub(lambda space: "\n" if space.group() in "\u2028\u2029" else " ", context)
+    try:
+        sentences = segment(language, plain)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # pyo3's, which is no Exception
+            raise
+        raise InputError(
+            f"sentencex fails on the text {context!r:.60} ({language}): give it sentence_breaks"
+        ) from None
+    ends, position = [], 0
+    for sentence in sentences:
+        place = plain.find(sentence, position)
+        if place >= 0:  # should the library change a character, the sentence goes on
+            position = place + len(sentence)
+            ends.append(position)
+    breaks, start = [], 0
+    for end in (*ends, len(context)):
+        part = context[start:end]
+        if part.strip():
+            breaks.append((start + len(part) - len(part.lstrip()), start + len(part.rstrip())))
+        start = max(start, end)
+    return breaks

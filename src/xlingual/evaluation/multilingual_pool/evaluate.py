@@ -179,9 +179,8 @@ class PoolRun(Run):
             raise InputError(
                 f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
                 "multilingual pool has candidates in two languages at least: choose more languages, add them "
-                f"(xlingual data translate-pool {pool.source} --to LANG --by SPEC --out DIR; of a retrieval "
-                "folder: one folder for each language), or use evaluate crosslingual-retrieval (with a "
-                "manifest) where one language is searched"
+                "(of a retrieval folder: one folder for each language), or use evaluate "
+                "crosslingual-retrieval (with a manifest) where one language is searched"
             )
         if picture is not None and (len(set(picture)) != 2 or not set(picture) <= set(pool.languages)):
             raise InputError(

@@ -11,7 +11,7 @@ from xlingual.align.nodes import Nodes
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import components, joined_units, without_chains
-from xlingual.data.pools.build import joined
+from xlingual.data.pools.rows import joined
 from xlingual.data.samples import dependent
 from xlingual.embed.sides import ImageIndex, embed_images, embed_roles
 from xlingual.encoders import Encoder

@@ -14,10 +14,17 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import families, joined_units
-from xlingual.data.pools.build import TEST, TRAIN, NoQuestionError, build_pool, split_pool
 from xlingual.data.pools.folder import pool_files
 from xlingual.data.pools.mix import mix_pool
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.pool import (
+    TEST,
+    TRAIN,
+    MultilingualPool,
+    NoQuestionError,
+    Rows,
+    build_pool,
+    split_pool,
+)
 from xlingual.data.samples import dependent
 from xlingual.errors import DataWarning, InputError, parameter
 from xlingual.evaluation.banks import banked
@@ -105,11 +112,9 @@ def _halves(
     pool: MultilingualPool, share: float, seed: int, by: str
 ) -> tuple[MultilingualPool, MultilingualPool]:
     marked = split_pool(pool, share, seed, by, by_text=True)
-    made = [
-        build_pool(pool.source, pool.languages, marked.questions, marked.candidates, pool.languages, split)
-        for split in (TRAIN, TEST)
-    ]
-    first, second = (MultilingualPool.of(replace(part, warnings=())) for part in made)
+    whole = Rows(pool.languages, marked.questions, marked.candidates)
+    made = [build_pool(pool.source, whole, pool.languages, split) for split in (TRAIN, TEST)]
+    first, second = (replace(part, warnings=()) for part in made)
     return first, second
 
 

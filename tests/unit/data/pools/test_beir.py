@@ -5,17 +5,14 @@ import json
 import warnings
 from collections import Counter
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.data.pools.build import appended
-from xlingual.data.pools.folder import is_pool
-from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.retrieval_folder import Judgements, rows_of
+from xlingual.data.pools.pool import MultilingualPool, is_pool
+from xlingual.data.pools.retrieval_folder import Subset, rows_of
 from xlingual.errors import DataWarning, InputError
 
 QRELS = (("q0", "d0", 1), ("q0", "d1", 0), ("q1", "d1", 2), ("q1", "d2", 1), ("q2", "d2", -1))
@@ -221,9 +218,6 @@ def test_grades_are_written_and_read(tmp_path, form):
     again, _ = read(pool.write(tmp_path / "p", form))
     assert again.candidates.grades == pool.candidates.grades
     assert again.candidates.keys == pool.candidates.keys and again.digest == pool.digest
-    c = pool.candidates
-    more = appended(c, np.array([1, 0]), text=["x", "y"], language=np.array([2, 2]))
-    assert more.grades == [*c.grades, c.grades[1], c.grades[0]]
 
 
 def test_a_damaged_gz_is_named(tmp_path):
@@ -245,7 +239,7 @@ def test_relevant_pairs_are_those_of_a_loop_over_the_judgements(judged, language
     for language in languages:
         documents = {(language, f"d{i}"): f"{language} {i}" for i in range(5)}
         queries = {(language, f"q{i}"): f"{language} ask {i}" for i in range(4)}
-        own = Judgements(language, documents, queries)
+        own = Subset(language, {}, documents, queries)
         for (query, document), grade in grades.items():
             own.grades.setdefault(query, {})[document] = grade
             own.split[query] = "test"
@@ -259,9 +253,9 @@ def test_relevant_pairs_are_those_of_a_loop_over_the_judgements(judged, language
     }
     if not expected:
         with pytest.raises(InputError, match="no judgement above 0"):
-            rows_of("x", read_ones, Counter(), splits=True)
+            rows_of("x", read_ones, Counter())
         return
-    known, questions, candidates, _ = rows_of("x", read_ones, Counter(), splits=True)
+    known, questions, candidates, _ = rows_of("x", read_ones, Counter())
     found = set()
     for i, key in enumerate(questions.key):
         for j, keys in enumerate(candidates.keys):

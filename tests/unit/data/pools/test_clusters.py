@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.build import split_pool
 from xlingual.data.pools.mix import mix_pool
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.pool import MultilingualPool, split_pool
 from xlingual.errors import DataWarning
 from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
 from xlingual.evaluation.multilingual_pool.space import space_statistics

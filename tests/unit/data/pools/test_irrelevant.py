@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 
-from xlingual.data.pools.build import appended
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import DataWarning
 
@@ -91,10 +90,3 @@ def test_splits_have_their_own(tmp_path):
         dev, test = (MultilingualPool.read(tmp_path, ["en"], split) for split in ("dev", "test"))
     assert judged(dev) == [("en:q2", "en:d0", 1), ("en:q2", "en:d1", 0)]
     assert judged(test) == EXPECTED
-
-
-def test_translations_are_judged_alike(tmp_path):
-    pool = MultilingualPool.read(write(tmp_path, {"test": QRELS}), ["en"])
-    rows = np.arange(3)
-    more = appended(pool.candidates, rows, text=["a", "b", "c"], language=np.ones(3, dtype=int))
-    assert more.irrelevant == pool.candidates.irrelevant * 2

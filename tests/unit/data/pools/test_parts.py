@@ -2,10 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from xlingual.data.pools.build import split_pool
 from xlingual.data.pools.describe import describe_pool
-from xlingual.data.pools.folder import read_pool_texts
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.pool import MultilingualPool, read_pool_texts, split_pool
 from xlingual.errors import InputError
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.data.pools.segment import sentence_breaks
+from xlingual.data.pools.squad import sentence_breaks
 from xlingual.errors import InputError
 
 ENDS = st.sampled_from(

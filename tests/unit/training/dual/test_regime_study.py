@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel import read_parallel  # noqa: E402
+from xlingual.data.pools.parallel import of_pool  # noqa: E402
 from xlingual.data.pools.pool import MultilingualPool  # noqa: E402
 from xlingual.embed.sides import embed_pool  # noqa: E402
 from xlingual.encoders import text_encoders  # noqa: E402
@@ -85,7 +85,7 @@ def test_equal_ids_of_a_retrieval_folder_may_be_different_questions(qrels, tmp_p
     train, test = trained_and_tested(tmp_path / "b", tmp_path / "out", equal_ids="different")
     assert len(train) + len(set(test.questions.key)) == 16
     assert (train.asked >= 0).sum(axis=1).max() == 1  # each in one language
-    assert len(read_parallel(tmp_path / "b", equal_ids="different")) == 16
+    assert len(of_pool(MultilingualPool.read(tmp_path / "b", equal_ids="different"))) == 16
 
 
 def test_what_is_written(done, parts):

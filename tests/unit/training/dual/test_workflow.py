@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel import read_parallel
+from xlingual.data.pools.parallel import of_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
@@ -63,7 +63,7 @@ def test_the_model_folder_says_what_it_is(trained):
 
 def test_it_is_an_encoder_whose_validation_can_be_found_again(trained, folder):
     pool = MultilingualPool.read(folder)
-    held = HeldOut(read_parallel(folder).divided(0.1, 0)[1])
+    held = HeldOut(of_pool(MultilingualPool.read(folder)).divided(0.1, 0)[1])
     (encoder,) = text_encoders(f"model:{trained.folder.path}", languages=["en", "de"]).values()
     found = embed_pool(pool, "m", encoder)
     scores = held.average_precision(found.questions[held.questions], found.candidates[held.candidates])
@@ -75,7 +75,7 @@ def test_the_validation_is_the_evaluation_of_that_pool(folder, tmp_path):
     """All questions held out: the same mAP as `evaluate multilingual-pool`, whole and monolingual."""
     draws = np.random.default_rng(0)
     pool = MultilingualPool.read(folder)
-    held = HeldOut(read_parallel(folder))
+    held = HeldOut(of_pool(MultilingualPool.read(folder)))
     sides = {
         role: draws.standard_normal((n, 4)).astype(np.float32)
         for role, n in (("query", 60), ("candidate", 120))
