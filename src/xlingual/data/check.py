@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
@@ -15,7 +14,7 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.arrow import to_numpy
 from xlingual.columns import shown_paths, view
 from xlingual.data.images import groups_of_looks, items_of_images, looked_at
-from xlingual.data.languages import in_other_script, regional_variants
+from xlingual.data.languages import in_other_script
 from xlingual.data.manifest import Manifest
 from xlingual.data.tables import Problem, Severity, shown
 from xlingual.errors import InputError, listed, parameter
@@ -25,8 +24,6 @@ from xlingual.languages import scripts_of
 MANY = 10  # items that may show one image without a warning
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")  # in the order of the list
 _DEPTH = 10  # of Backretrieval's usual measure, R@10
-_IMAGE = r"\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm)"
-_SEVERAL = re.compile(rf"{_IMAGE}\s*[|;,\n]\s*\S.*{_IMAGE}\s*", re.IGNORECASE)
 _HTML = (
     r"&(?:amp|lt|gt|quot|apos|nbsp|[a-zA-Z]{3,6}(?:uml|grave|acute|circ|tilde|cedil)|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});"
     r"|(?i:</?(?:a|b|br|div|em|font|h[1-6]|i|img|li|ol|p|span|strong|sub|sup|table|td|tr|u|ul)(?:\s[^<>]*)?/?>)"
@@ -311,18 +308,8 @@ def _findings(check: Check, manifest: Manifest) -> Iterator[CheckFinding]:
     tags, pictures = [language.language for language in check.languages], check.pictures
     if pictures is not None:
         cases += _of_images(pictures)
-    long = [tag for tag in tags if len(tag.partition("-")[0]) > 3]
-    remedy = "write BCP 47 tags such as 'en' or 'zh-Hant': the tag tells the script of a language"
-    cases.append(("language names", long, f"{_n(long, 'unusual language tag')} ({shown(long)}): {remedy}"))
     alone = f"the only language is {tags[0]!r}: add texts in another, since two are compared"
     cases.append(("one language", int(len(tags) == 1), alone))
-    doubled = []
-    for pair in regional_variants(tags):
-        items = [distinct_values(manifest.item[manifest.rows_of(tag)]) for tag in pair]
-        both = len(np.intersect1d(items[0], items[1], assume_unique=True))
-        doubled += [f"{' and '.join(map(repr, pair))}"] if 2 * both < min(map(len, items)) else []
-    region = f"a language with and without a region counts as two ({listed(doubled)}): write one tag for both"
-    cases.append(("language twice", doubled, f"{region} if they are meant to be one language"))
     few = [pair for pair in check.directions if pair.n_pictures <= _DEPTH]
     what = "images" if pictures is not None else "items"
     pairs = listed((f"{pair.source}-{pair.target} {pair.n_pictures}" for pair in few), 3)
@@ -370,15 +357,14 @@ def _findings(check: Check, manifest: Manifest) -> Iterator[CheckFinding]:
 
 def _of_images(images: ImageCheck) -> Iterator[tuple[str, Sequence[object], str]]:
     """Yield (kind, things, sentence) of each kind of problem of images."""
-    by_kind: dict[str, list[str]] = {"missing": [], "URL": [], "several": [], "backslash": []}
+    by_kind: dict[str, list[str]] = {"missing": [], "URL": [], "backslash": []}
     for _, path in images.missing:
-        kind = "URL" if url_in(path) else "several" if _SEVERAL.search(path) else "missing"
-        by_kind["backslash" if kind == "missing" and "\\" in path else kind].append(url_in(path) or path)
+        kind = "URL" if url_in(path) else "backslash" if "\\" in path else "missing"
+        by_kind[kind].append(url_in(path) or path)
     for key, kind, what, remedy in (
         ("missing", "missing images", "missing image file", "add them or correct the paths, or use vectors"),
         ("backslash", "backslashes in paths", "image path", "write / where these have backslashes"),
         ("URL", "URLs as images", "image address", f"nothing is downloaded: {NO_URL}"),
-        ("several", "several images", "cell", "these name several images: keep the path of the first"),
     ):
         paths = by_kind[key]
         yield kind, paths, f"{_n(paths, what)} ({listed(paths, 2)}): {remedy}"

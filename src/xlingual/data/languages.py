@@ -14,7 +14,6 @@ from xlingual.languages import name_of, names, scripts_of
 TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 # a tag as other programs write it: zh_Hant, pt_BR, eng_Latn
 _UNDERSCORED = re.compile(r"[a-z]{2,3}_([A-Z][a-z]{3}|[A-Z]{2})")
-_REGIONAL = re.compile(r"([A-Za-z]{2,3})-(?:[A-Za-z]{2}|[0-9]{3})")
 _WITH_SCRIPT = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")  # eng-Latn, as MTEB writes it
 _PARTS = re.compile(r"(?P<language>[a-z]{2,3})(?:-(?P<script>[a-z]{4}))?(?:-(?P<region>[a-z]{2}|[0-9]{3}))?")
 _CHINESE = {"CN": "zh-Hans", "SG": "zh-Hans", "TW": "zh-Hant", "HK": "zh-Hant", "MO": "zh-Hant"}
@@ -119,16 +118,6 @@ def differing_in_case(tags: Iterable[str]) -> list[list[str]]:
 def case_problem(alike: Sequence[str]) -> str:
     """Return the problem of tags that differ only in case, and the remedy."""
     return f"the languages {' and '.join(map(repr, alike))} differ only in case: write one of them"
-
-
-def regional_variants(tags: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of a tag and the same tag with a region: `en` and `en-US`.
-
-    >>> regional_variants(["en", "zh", "zh-Hant", "en-US"])
-    [('en', 'en-US')]
-    """
-    matches = [(match[1], tag) for tag in tags if (match := _REGIONAL.fullmatch(tag))]
-    return [(plain, tag) for language, tag in matches for plain in tags if plain.lower() == language.lower()]
 
 
 def tag_problem(tag: str) -> str | None:

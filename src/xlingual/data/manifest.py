@@ -185,7 +185,7 @@ class Manifest:
         for column in (Lookup(self.languages, self.language), self.ids, self.text):
             hash_column(hasher, column)
         shown = self.image >= 0
-        hasher.update(np.array([len(self), *np.where(shown, 16, 0)], dtype="<i8").tobytes())
+        hasher.update(np.append(len(self), np.where(shown, 16, 0)).astype("<i8").tobytes())
         hasher.update(image_keys(self.image_source, self.folder)[self.image[shown]].tobytes())
         hasher.update(np.append(self.n_items, self.item).astype("<i8").tobytes())
         return hasher.hexdigest()
@@ -291,8 +291,8 @@ class Manifest:
 
     def n_shared(self, other: Manifest) -> int:
         """Return how many texts, with their ids and languages, are in another manifest too."""
-        one, two = (part.texts(np.arange(len(part))).row_digests() for part in (self, other))
-        return len(one & two)
+        first, second = (part.texts(np.arange(len(part))).row_digests() for part in (self, other))
+        return len(first & second)
 
 
 def takes_data(*further: str, leave: type | tuple[type, ...] = ()) -> Callable[[F], F]:

@@ -75,8 +75,8 @@ def near_texts(
             similarity = shared / (size[left] + size[right] - shared)
             near = similarity >= least - _ROUNDING
             pairs.append((first[left[near]], first[right[near]], similarity[near]))
-    one, two, similarities = map(np.concatenate, zip(*pairs, strict=True))
-    return one, two, similarities
+    first, second, similarities = map(np.concatenate, zip(*pairs, strict=True))
+    return first, second, similarities
 
 
 def _weighted_sets(texts: Sequence[str], most: int | None = None) -> csr_matrix:
