@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -108,10 +107,10 @@ class Lists:
 
     def lines(self, query: Ints, candidate: Ints) -> Ints:
         """Return the line of each pair (query[i], candidate[i]), int64 [pairs]; -1 where no list has it."""
-        pair, line = self._by_pair
-        wanted = query * self.n_candidates + candidate
-        found = np.searchsorted(pair[:-1], wanted)
-        return np.where(pair[found] == wanted, line[found], -1)
+        pairs, line = self._by_pair
+        pair = query * self.n_candidates + candidate
+        place = np.searchsorted(pairs[:-1], pair)
+        return np.where(pairs[place] == pair, line[place], -1)
 
     @cached_property
     def _by_pair(self) -> tuple[Ints, Ints]:
@@ -122,68 +121,47 @@ class Lists:
 
     def unsettled(self, k: Ints | int | None) -> np.ndarray:
         """Return for each query, bool [n], whether its first k (None: all) are not known."""
-        unknown: np.ndarray = ~self.ended & (
-            self.lengths < (self.sizes if k is None else np.minimum(k, self.sizes))
-        )
+        depth = self.sizes if k is None else np.minimum(k, self.sizes)
+        unknown: np.ndarray = ~self.ended & (self.lengths < depth)
         return unknown
 
 
 def check_reach(
-    lists: Lists,
-    measures: Sequence[Measure],
-    who: str,
-    instead: str = "R",
-    behind: str = "is taken to be in random order",
+    lists: Lists, measures: Sequence[Measure], who: str, behind: str = "is taken to be in random order"
 ) -> None:
     """Raise InputError where lists are too short for a measure; warn where a few of them are.
 
-    Where lists do not reach, the measure itself is named with a lower cut; `instead`, a measure without its
-    cut, where it has none. `behind` says what happens to candidates behind the end of a list, whose order is
-    not known.
+    `behind` says what happens to candidates behind the end of a list, whose order is not known.
     """
     for measure in measures:
         cut = cut_of(measure, lists.n_candidates)
         unknown = lists.unsettled(cut)
-        count = int(unknown.sum())
-        if not count:
+        if not (count := int(unknown.sum())):
             continue
         rank = f"rank {cut:,}" if cut is not None else "the last candidate"
-        problem = f"system {who}: {count:,} of {len(lists):,} lists end before {rank}"
-        problem += f", so {measure.name} is not known"
-        elsewhere = 0 if lists.left_out is None else int(lists.left_out[unknown].sum())
-        if elsewhere:
+        problem = f"system {who}: {count:,} of {len(lists):,} lists end before {rank}, so {measure.name} "
+        problem += "is not known"
+        longer = "give longer lists"
+        if elsewhere := 0 if lists.left_out is None else int(lists.left_out[unknown].sum()):
             problem += (
                 f" ({elsewhere:,} of their results are no candidates here, for example of other languages, "
                 "and were left out)"
             )
-        if count > MOST_UNKNOWN * len(lists):
-            reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
-            remedy = "retrieve only the candidates"
-            if reach:
-                example = parameter("measures", _with_cut(measure, min(reach, 10), instead))
-                remedy = f"ask for a measure up to rank {reach:,} ({example})"
-            longer = "give longer lists"
-            if elsewhere:
-                longer = "give lists of these candidates alone, or longer ones"
-            raise InputError(f"{problem}: {remedy}, or {longer}")
-        warn(f"{problem} for these: what follows {behind}")
-
-
-def _with_cut(measure: Measure, cut: int, instead: str) -> str:
-    """Return the name of the measure with another cut."""
-    for one in fields(measure):
-        if one.name in ("k", "cut"):
-            changed: dict[str, Any] = {one.name: cut}
-            return str(replace(measure, **changed).name)
-    return f"{measure.prefix if isinstance(measure, DepthShare) else instead}@{cut}"
+            longer = "give lists of these candidates alone, or longer ones"
+        if count <= MOST_UNKNOWN * len(lists):
+            warn(f"{problem} for these: what follows {behind}")
+            continue
+        reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
+        remedy = f"ask for measures up to rank {reach:,}" if reach else "retrieve only the candidates"
+        raise InputError(f"{problem}: {remedy} ({parameter('measures')}), or {longer}")
 
 
 def cut_of(measure: object, pool: int) -> int | None:
     """Return the rank to which a measure looks; None: to the last candidate."""
     if isinstance(measure, DepthShare):
         return measure.k(pool)
-    found: int | None = getattr(measure, "k", getattr(measure, "cut", None))
-    return found
+    cut: int | None = getattr(measure, "k", getattr(measure, "cut", None))
+    return cut
 
 
 def first_group(lists: Lists) -> tuple[Ints, Ints]:

@@ -181,9 +181,9 @@ class RunSystem:
             )
 
 
-def _rows(run: SearchRun, names: Sequence[str], side: str, known: Names, language: str | None) -> Ints:
+def _rows(run: SearchRun, names: Sequence[str], side: str, texts: Names, language: str | None) -> Ints:
     """Return the row of each query or candidate of a run, −1 for a name that nobody knows."""
-    rows = known.rows(names, language)
+    rows = texts.rows(names, language)
     if (rows == AMBIGUOUS).any():
         raise InputError(
             f"{run.source}: {names[int(np.argmax(rows == AMBIGUOUS))]!r} is the id of texts in several "

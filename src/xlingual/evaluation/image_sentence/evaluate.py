@@ -410,11 +410,11 @@ class ImageSentence(Run):
                 compared.append(UnitVectors(texts.vectors, texts.position[rows]))
         return Ranking(named[0], named[1], (side.query, side.candidate), vectors=(compared[0], compared[1]))
 
-    def _same_queries(self, one: str, other: str) -> bool:
+    def _same_queries(self, system: str, reference: str) -> bool:
         """Return whether two systems answered the same queries wherever both were evaluated."""
         ways = self.directions
-        subjects = [subject for name, subject in ways if name == one and (other, subject) in ways]
-        return all(ways[one, subject].same_queries(ways[other, subject]) for subject in subjects)
+        subjects = [subject for name, subject in ways if name == system and (reference, subject) in ways]
+        return all(ways[system, subject].same_queries(ways[reference, subject]) for subject in subjects)
 
     def _compare_with_baselines(self, numbers: Numbers) -> None:
         """Enter the difference of each system to the baseline of the language."""

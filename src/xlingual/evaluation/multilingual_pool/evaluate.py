@@ -255,7 +255,7 @@ class PoolRun(Run):
         sides = names, candidate_names, *rows
         lists = system.lists(Search(*sides, ALL, POOL, self.subject.seed, called="the pool"))
         self.count_unanswered(name, *self.subject.place, lists)
-        check_reach(lists, self.measures, repr(name), "nDCG")
+        check_reach(lists, self.measures, repr(name))
         return lists
 
     def _ranked(self, name: str, listed: PoolVectors | Lists, least: int) -> tuple[Choice, PassCounts]:

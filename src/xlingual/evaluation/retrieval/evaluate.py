@@ -257,7 +257,7 @@ class JudgedRun(Run):
         if self.ties == EXPECTED:
             behind = "is taken to be in random order" if j.is_whole else "is missed"
             reaching = [measure for measure in measures if not isinstance(measure, Bpref)]
-            check_reach(lists, reaching, repr(name), "nDCG", behind=behind)
+            check_reach(lists, reaching, repr(name), behind)
         if not j.is_whole:
             line = lists.lines(*j.identical)
             first = int((lists.level[line[line >= 0]] == 0).sum())
