@@ -23,7 +23,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.runtime import require
 from xlingual.encoders.scheme import FIT, TEXTS, Context, Option, Scheme, amount, not_empty, one_of, share
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.forms import COSINE, DOT, SparseVectors
 from xlingual.models.words import primary, terms
 from xlingual.records import Texts, digest
@@ -76,7 +76,6 @@ class Bm25Encoder(Encoder):
     def __init__(self, options: Mapping[str, Any], fit: Callable[[], Texts] | None = None) -> None:
         self.options, self.fit = options, fit
         self.candidates: tuple[list[str], list[str]] | None = None  # texts and languages
-        self._lacking: dict[str, set[str]] = {}
 
     @property
     def depends_on_batch(self) -> bool:
@@ -125,15 +124,6 @@ class Bm25Encoder(Encoder):
         weights = encoder._weighted(counts, lengths, batch.language)
         return SparseVectors.of(weights, COSINE if self.candidates is None and batch.role is None else DOT)
 
-    def notes(self) -> list[str]:
-        """Return which languages lacked stop words or a stemmer, since this was last asked."""
-        notes = [
-            f"bm25: {kind}= has nothing for {listed(sorted(tags), 20)}: their words stay as they are"
-            for kind, tags in self._lacking.items()
-        ]
-        self._lacking.clear()
-        return notes
-
     def _read(self, batch: Texts) -> list[str]:
         """Return the text of each row, or its columns one after another."""
         columns = {"text": batch.text, **batch.fields}
@@ -150,13 +140,9 @@ class Bm25Encoder(Encoder):
         """Return the terms of a text, in its order."""
         words, tag = terms(text, language), primary(language)
         if self.options["stopwords"] != "none":
-            if not (stops := _stop_words(tag)):
-                self._lacking.setdefault("stopwords", set()).add(tag)
-            words = [word for word in words if word not in stops]
-        if self.options["stemmer"] != "none":
-            if (stem := _stemmer(tag)) is None:
-                self._lacking.setdefault("stemmer", set()).add(tag)
-            words = words if stem is None else stem(words)
+            words = [word for word in words if word not in _stop_words(tag)]
+        if self.options["stemmer"] != "none" and (stem := _stemmer(tag)):
+            words = stem(words)
         return words
 
     @cached_property
@@ -248,7 +234,10 @@ def _stemmer(tag: str) -> Callable[[list[str]], list[str]] | None:
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Bm25Encoder:
     """Make the encoder of a spec."""
-    for name, package in (("stopwords", "bm25s"), ("stemmer", "Stemmer")):
+    for name, package, of in (("stopwords", "bm25s", _stop_words), ("stemmer", "Stemmer", _stemmer)):
         if options[name] != "none":
             require(f"bm25: {name}={options[name]}", "bm25", package)
+            lacking = sorted({primary(tag) for tag in context.languages if not of(primary(tag))})
+            if lacking:
+                warn(f"bm25: {name}={options[name]} has nothing for {listed(lacking, 20)}: all words count")
     return Bm25Encoder(options, context.loader("bm25", options["fit"]))
