@@ -29,7 +29,7 @@ class BrokenShardError(Exception):
     """A shard is not as it was written; the text says how."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shard:
     """Vectors and their keys: in a file, or in memory where nothing can be written.
 
@@ -37,7 +37,7 @@ class Shard:
     sparse rows. `bounds` are the lines at which rows begin, where a row has not one line.
     """
 
-    keys: list[bytes]
+    keys: Words  # [n, 2]
     form: str  # as `form_of`
     dim: int
     shape: tuple[int, int]  # of the lines
@@ -61,7 +61,8 @@ class Shard:
         cut = None if encoded.truncated is None else np.array(encoded.truncated, dtype=np.bool_)
         starts = None if bounds is None else bounds.astype("<i8")
         form, dim = form_of(vectors), int(vectors.shape[1])
-        return cls(list(keys), form, dim, lines.shape, line_sums(lines), starts, cut, held=lines)
+        words = key_words(keys)
+        return cls(words, form, dim, lines.shape, line_sums(lines), starts, cut, held=lines)
 
     @classmethod
     def open(cls, path: Path) -> Shard:
@@ -77,10 +78,9 @@ class Shard:
                 raise BrokenShardError("its head is not as it was written")
         except (OSError, SafetensorError, KeyError, TypeError) as error:
             raise BrokenShardError(f"it cannot be read ({' '.join(str(error).split())})") from error
-        keys = arrays["keys"].view("V16").ravel().tolist()
         cut = arrays["truncated"].astype(np.bool_) if "truncated" in arrays else None
         dim = int(facts["dim"])
-        return cls(keys, facts["form"], dim, shape, arrays["sums"], arrays.get("bounds"), cut, path)
+        return cls(arrays["keys"], facts["form"], dim, shape, arrays["sums"], arrays.get("bounds"), cut, path)
 
     def write(self, folder: Path) -> Shard:
         """Write the shard to a new file, whole or not at all; names rise with time."""
@@ -88,7 +88,7 @@ class Shard:
 
         assert self.held is not None
         # the format puts arrays of 8 bytes first, so that the lines end the file
-        arrays = {"keys": np.frombuffer(b"".join(self.keys), "<u8").reshape(-1, 2), "sums": self.sums}
+        arrays = {"keys": self.keys, "sums": self.sums}
         if self.bounds is not None:
             arrays["bounds"] = self.bounds
         if self.truncated is not None:
@@ -135,6 +135,11 @@ class Shard:
             return np.asarray(np.memmap(self.path, kind, "r", offset, self.shape))
         except (OSError, ValueError) as error:
             raise BrokenShardError(f"it cannot be read ({error})") from error
+
+
+def key_words(keys: Sequence[bytes]) -> Words:
+    """Return keys of 16 bytes as words [n, 2]."""
+    return np.frombuffer(b"".join(keys), "<u8").reshape(-1, 2)
 
 
 def stretch(numbers: Ints) -> Any:  # noqa: ANN401  (what indexes an array)

@@ -21,7 +21,7 @@ from xlingual.arrays import Ints, room_for
 from xlingual.errors import InputError, XlingualError, warn, why
 from xlingual.forms import form_of, joined_vectors
 from xlingual.records import Encoded, digest
-from xlingual.store.shard import SUFFIX, BrokenShardError, Shard, stretch, write_file
+from xlingual.store.shard import SUFFIX, BrokenShardError, Shard, Words, key_words, stretch, write_file
 
 VARIABLE = "XLINGUAL_STORE"
 _LAYOUT = 2  # of the folder
@@ -45,7 +45,7 @@ class Collection:
         self.folder, self.identity = folder, identity
         self._shards: list[Shard] = []
         self._starts: list[int] = [0]  # the number of each shard's first row, and of the next one's
-        self._index: dict[bytes, int] = {}
+        self._index: tuple[Words, Words, Ints] | None = None  # halves of keys, sorted, and their rows
         self._damaged: set[str] = set()  # names of files that may still be there
         self._is_writable, self._is_marked = not in_memory, False
 
@@ -64,7 +64,23 @@ class Collection:
             self._is_marked = True
             with suppress(OSError):
                 os.utime(self.folder / _IDENTITY)
-        return np.fromiter((self._index.get(key, -1) for key in keys), np.int64, len(keys))
+        rows = np.full(len(keys), -1, dtype=np.int64)
+        if not self._shards or not len(keys):
+            return rows
+        if self._index is None:
+            words = np.concatenate([shard.keys for shard in self._shards])
+            order = np.argsort(words[:, 0], kind="stable")  # of equal keys the first one counts
+            self._index = words[order, 0], words[order, 1], order
+        (first, second, order), wanted = self._index, key_words(keys)
+        pending, place = np.arange(len(keys)), np.searchsorted(first, wanted[:, 0])
+        while len(pending):  # several keys may share their first half; hardly ever twice round
+            same = first.take(place, mode="clip") == wanted[pending, 0]
+            same &= place < len(first)
+            pending, place = pending[same], place[same]
+            hit = second[place] == wanted[pending, 1]
+            rows[pending[hit]] = order[place[hit]]
+            pending, place = pending[~hit], place[~hit] + 1
+        return rows
 
     def read(self, numbers: Ints) -> Encoded:
         """Read rows as float32, in their form, and which texts were cut (None: never noted).
@@ -110,7 +126,7 @@ class Collection:
         Raises XlingualError where that fails (what was added before stays), InputError where the vectors do
         not fit to those that are here.
         """
-        self.find(())  # of several vectors of a key the first one counts
+        self.find(())  # rows of other processes come first
         form, dim = form_of(encoded.vectors), encoded.vectors.shape[1]
         for first in self._shards[:1]:
             if (form, dim) != (first.form, first.dim):
@@ -147,17 +163,13 @@ class Collection:
         return shard.write(self.folder)
 
     def _append(self, shard: Shard) -> None:
-        start, stop = self._starts[-1], self._starts[-1] + len(shard.keys)
-        rows = dict(zip(shard.keys, range(start, stop), strict=True))
-        for key in rows.keys() & self._index.keys():  # the first one counts
-            del rows[key]
-        self._index.update(rows)
         self._shards.append(shard)
-        self._starts.append(stop)
+        self._starts.append(self._starts[-1] + len(shard.keys))
+        self._index = None
 
     def _use(self, shards: Iterable[Shard]) -> None:
         shards = list(shards)
-        self._shards, self._starts, self._index = [], [0], {}
+        self._shards, self._starts, self._index = [], [0], None
         for shard in shards:
             self._append(shard)
 

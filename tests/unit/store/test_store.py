@@ -111,6 +111,14 @@ def test_sparse_rows_and_tokens_are_found_checked_and_left_out(tmp_path, form):
     assert 0 < (collection.find(keys_of(range(30))) >= 0).sum() < 30
 
 
+def test_keys_that_share_their_first_half_are_distinguished(tmp_path):
+    keys = [b"\x01" * 8 + bytes([i]) * 8 for i in range(5)]
+    collection = Store(tmp_path).collection("a")
+    collection.add(keys[:4], Encoded(vectors_of(range(4))))
+    assert collection.find(keys[::-1]).tolist() == [-1, 3, 2, 1, 0]
+    assert collection.find([b"\xff" * 16, bytes(16)]).tolist() == [-1, -1]
+
+
 def test_another_encoder_is_never_served(tmp_path):
     add(tmp_path, range(9))
     assert survivors(tmp_path, range(9), "a?revision=2") == []
