@@ -224,7 +224,7 @@ def test_a_pool_that_is_not_sound(evaluate: Any, xlingual: Any) -> None:
 
 
 def test_a_manifest_is_no_pool(evaluate: Any) -> None:
-    refused(evaluate(pool="s"), "s holds no pool", "xlingual data mix-pool s --out DIR")
+    refused(evaluate(pool="s"), "s is no pool", "xlingual data mix-pool s --out DIR")
     Path("captions.csv").write_text("id,text\n", encoding="utf-8")
     refused(evaluate(pool="captions.csv"), "captions.csv is no pool", "data mix-pool captions.csv --out DIR")
 

@@ -263,14 +263,12 @@ def load_fit_texts(reference: str, *, questions: bool = False, **columns: Any) -
     `questions`: of a pool its questions alone.
     """
     # few evaluations read a pool, and all import this module
-    from xlingual.data.pools.pool import MultilingualPool, is_pool, read_pool_texts
+    from xlingual.data.pools.pool import is_pool, read_pool_texts
 
-    path, split, _ = split_reference(reference)
+    path = split_reference(reference)[0]
     try:
         if is_pool(path):
-            if questions:
-                return MultilingualPool.read(path, split=split).question_texts()
-            return read_pool_texts(reference)
+            return read_pool_texts(reference, questions=questions)
         manifest = read_reference(reference, **columns)
     except InputError as error:
         raise InputError(f"fit={reference}: {error}") from error

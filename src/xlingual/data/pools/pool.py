@@ -231,12 +231,13 @@ def is_pool(path: str | Path) -> bool:
     return path.suffix.lower() == ".json" and path.is_file()
 
 
-def read_pool_texts(reference: str) -> Texts:
-    """Return the texts that `fit=POOL#SPLIT`, or `fit=POOL`, names: its candidates, then its questions."""
+def read_pool_texts(reference: str, *, questions: bool = False) -> Texts:
+    """Return the texts that `fit=POOL#SPLIT` names: candidates, then questions; or questions alone."""
     path, split, rows = split_reference(reference)
     if rows is not None:
         raise InputError(f"{reference!r}: a pool has no rows A:B: write POOL#SPLIT, as in pool#train")
-    return MultilingualPool.read(path, split=split).fit_texts()
+    pool = MultilingualPool.read(path, split=split)
+    return pool.question_texts() if questions else pool.fit_texts()
 
 
 def _check_path(path: Path) -> None:

@@ -38,7 +38,6 @@ from xlingual.results.provenance import note_file
 Key = tuple[str, str]  # language, id
 Files = dict[str, list[Path]]  # by split, "" for none
 
-LAYOUT = "corpus, queries and qrels as BEIR and MTEB write them (corpus.jsonl, queries.jsonl, qrels/*.tsv)"
 _STEMS = {"corpus": ("corpus",), "queries": ("queries", "query"), "qrels": ("qrels", "default", "data")}
 _SHARD = re.compile(r"(?P<split>.*?)(?:-[0-9]+-of-[0-9]+)?")
 _PART = re.compile(r"(.+)-(?:corpus|queries|query)")
@@ -64,11 +63,6 @@ class Subset:
     queries: dict[Key, str] = field(default_factory=dict)
     grades: dict[str, dict[str, int]] = field(default_factory=dict)  # 0 or below: irrelevant
     split: dict[str, str] = field(default_factory=dict)  # of each judged query
-
-    @property
-    def prefix(self) -> str:
-        """What makes the ids of a subset different from those of others."""
-        return f"{self.name}:" if self.name else ""
 
     def take(self, path: Path, split: str, counts: Counter[str]) -> None:
         """Add a file's judgements; a query's are those of the first split with a relevant document."""
@@ -150,8 +144,7 @@ def read_retrieval_folder(
 ) -> Rows:
     """Return the languages, questions, candidates and warnings of a folder.
 
-    `language` is that of texts where nothing else says it; `equal_ids` says whether questions with equal ids
-    in several languages are the same one. Without `judged` its judgements are not read.
+    `language` is that of texts where nothing else says it. Without `judged` its judgements are not read.
     """
     if equal_ids not in (None, *get_args(EqualIds)):
         raise InputError(f"equal ids: expected {' or '.join(get_args(EqualIds))}, found {equal_ids!r}")
@@ -166,7 +159,7 @@ def read_retrieval_folder(
             has = listed(part for part in files if part not in lacks)
             raise InputError(
                 f"{folder}{f', {subset.name}' if subset.name else ''} has {has} but no "
-                f"{' and no '.join(lacks)}: expected {LAYOUT}, or Parquet in folders of these names"
+                f"{' and no '.join(lacks)}: expected corpus.jsonl, queries.jsonl and qrels/*.tsv"
             )
         for part, tag in zip(("corpus", "queries"), _languages(folder, subset.name), strict=True):
             texts = subset.documents if part == "corpus" else subset.queries
@@ -261,11 +254,12 @@ def rows_of(
     splits: dict[Key, str] = {}
     held: dict[Key, dict[str, int]] = {}  # document → key → grade
     for subset in subsets:
-        before = "" if parallel else subset.prefix
+        prefix = f"{subset.name}:" if subset.name else ""  # where ids of two subsets mean two things
+        before = "" if parallel else prefix
         places: dict[str, list[Key]] = {}
         for (tag, name), text in subset.documents.items():
             is_same = documents.get((tag, name), text) == text
-            place = tag, name if is_same else f"{subset.prefix}{name}"
+            place = tag, name if is_same else f"{prefix}{name}"
             documents[place] = text
             places.setdefault(name, []).append(place)
         answered = set[str]()
@@ -292,7 +286,8 @@ def rows_of(
             f"{source}: no judgement above 0 is of a query and a document that are there ({lost}): see "
             "whether the ids of the qrels are those of the files"
         )
-    sought = {name for _, name in asked}
+    names = [name for _, name in asked]
+    sought = {*names}
     judged = [{k: g for k, g in held.get(place, {}).items() if k in sought} for place in documents]
     levels = sorted(int(name.removeprefix("grade ")) for name in counts if name.startswith("grade "))
     if max(levels, default=0) > 1:
@@ -303,7 +298,6 @@ def rows_of(
         )
     if lost:
         notes.append(f"{source}: left out are {lost}")
-    names = [name for _, name in asked]
     rows = _rows(documents, asked, names, names, judged)
     questions = replace(rows.questions, split=[splits[place] for place in asked])
     return rows._replace(questions=questions, notes=tuple(notes))
@@ -369,8 +363,7 @@ def _judged_columns(judged: Sequence[dict[str, int]]) -> dict[str, Any]:
 def _parallel(source: str, subsets: Sequence[Subset], equal_ids: EqualIds | None) -> tuple[bool, list[str]]:
     """Return whether equal ids of subsets are one question in several languages, and a sentence on it.
 
-    Where `equal_ids` does not say it, they are where most of them have the same documents' ids judged, and no
-    id has two texts in a language.
+    Else they are where most have the same documents' ids judged, and no id has two texts in a language.
     """
     shared = agreed = 0
     first: dict[str, set[str]] = {}
@@ -414,8 +407,8 @@ def _have_two_texts(parts: Sequence[dict[Key, str]]) -> bool:
 def judged_by(source: str, rows: Rows, judgements: QrelsLike, *, unanswered: bool = False) -> Rows:
     """Return the rows judged anew, with what is left out in a sentence.
 
-    Judgements name texts by their ids, or as language:id. Each question has a key of its own; one without a
-    relevant candidate (with `unanswered`, a judged one) is left out.
+    They name texts by ids, or as language:id. A question without a relevant candidate (with `unanswered`, a
+    judged one) is left out.
     """
     languages, questions, candidates, notes = rows
     qrels, places = Qrels.of(judgements), list[Ints]()

@@ -342,6 +342,8 @@ def _columns_of_lines(source: str, raw: bytes, layouts: Sequence[tuple[str, ...]
         columns = _Columns({name: table[name].combine_chunks() for name in read})
     except pa.ArrowException:  # fields after the tag, or an error that names its line
         rows = list(_fields(source, raw, names, tabs=tabs))
+        if not rows:
+            raise InputError(f"{source}: holds no lines: expected {' '.join(layouts[0])}") from None
         of = {name: [row[names.index(name)] for row in rows] for name in read}
         columns = _Columns({n: pa.array([*map(float, c)] if n in _NUMBERS else c) for n, c in of.items()})
     columns.update({name: columns[name].to_numpy() for name in read if name in _NUMBERS})
