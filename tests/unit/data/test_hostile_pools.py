@@ -4,7 +4,9 @@
 import json
 import os
 import random
+import resource
 import shutil
+import time
 import warnings
 from pathlib import Path
 
@@ -105,6 +107,7 @@ def read_all(folder):
 @pytest.mark.parametrize("part", range(3))
 def test_nothing_but_an_error_of_one_line(tmp_path, part):
     draw, said = random.Random(part), []
+    before, longest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, 0.0
     for _ in range(CASES // 3):
         folder = tmp_path / "case"
         shutil.rmtree(folder, ignore_errors=True)
@@ -120,8 +123,12 @@ def test_nothing_but_an_error_of_one_line(tmp_path, part):
         for read in read_all(folder):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+                begun = time.monotonic()
                 try:
                     read()
                 except InputError as error:
                     said.append(str(error))
+                longest = max(longest, time.monotonic() - begun)
     assert not any("\n" in sentence or len(sentence) > 2000 for sentence in said)
+    assert longest < 20
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20  # KiB
