@@ -7,7 +7,7 @@ from xlingual import Manifest
 from xlingual.data.pools.mix import mix_pool
 from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
-from xlingual.evaluation.multilingual_pool.one_pass import one_pass
+from xlingual.evaluation.multilingual_pool.passes import rank_vectors
 from xlingual.evaluation.similarities import correction_of
 from xlingual.models.folder import write_model
 from xlingual.ranking import Bank, Banked
@@ -62,7 +62,7 @@ def test_the_library_and_the_index_rank_as_the_evaluation(repaired, tmp_path):
     pool = mix_pool(manifest(), seed=0)
     both = embed_pool(pool, "m", model)
     repair = Banked(correction_of(SIMILARITY), Bank.of(bank), SIMILARITY)
-    expected = one_pass(pool, both.questions, both.candidates, top=5, depth=5, repair=repair)
+    expected = rank_vectors(pool, both.questions, both.candidates, repair=repair).ranks
 
     (made,) = embed(pool, tmp_path / "v", text_encoders=[model], offsets=True, store=None)
     rows = np.empty((len(pool.candidates), both.candidates.shape[1] + 1), dtype=np.float32)
@@ -81,13 +81,6 @@ def test_the_library_and_the_index_rank_as_the_evaluation(repaired, tmp_path):
         )
         asked[own] = np.c_[vectors, np.ones(len(own))]
     place = np.argsort(np.argsort(-asked @ rows.T, axis=1), axis=1)
-    above = expected.counts.whole_pool().above
-    pairs = [
-        (q, c)
-        for q, key in enumerate(pool.questions.key)
-        for c, keys in enumerate(pool.candidates.keys)
-        if key in keys
-    ]
-    assert [int(place[pair]) for pair in pairs] == above.tolist()
-    plain = one_pass(pool, both.questions, both.candidates).counts.whole_pool().above
-    assert (plain != above).any()
+    assert place[expected.question, expected.candidate].tolist() == expected.above.tolist()
+    plain = rank_vectors(pool, both.questions, both.candidates).ranks
+    assert (plain.above != expected.above).any()

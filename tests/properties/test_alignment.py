@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual.errors import InputError
-from xlingual.evaluation.multilingual_pool.alignment import SUMMARY
+from xlingual.evaluation.multilingual_pool.views import ALIGNMENT
 from xlingual.results.document import plain as as_json
 
 pools = SimpleNamespace(**run_path(str(Path(__file__).with_name("test_multilingual_pool.py"))))
 plain, LANGUAGES = pools.plain, pools.LANGUAGES
-MEASURES = [measure.name for measure in SUMMARY.values()]
+MEASURES = [measure.name for measure in ALIGNMENT.values()]
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 
 
@@ -33,10 +33,10 @@ def views_of(results):
 def test_measures_per_question_are_what_the_views_are_means_of(seed, levels):
     pool, *vectors = pools.drawn(np.random.default_rng(seed), 9, 40, levels=levels)
     expected = plain.Plain(pool, *vectors).alignment()["alignment"]
-    known = [name for view, name in zip(SUMMARY, MEASURES, strict=True) if view in expected]
+    known = [name for view, name in zip(ALIGNMENT, MEASURES, strict=True) if view in expected]
     results = found_in(pool, vectors, known, views="none")
     table = results.per_query.to_pylist()
-    for name, measure in SUMMARY.items():
+    for name, measure in ALIGNMENT.items():
         if name not in expected:
             with pytest.raises(InputError, match="no question has an"):
                 found_in(pool, vectors, measure.name, views="none")

@@ -173,18 +173,16 @@ def test_ratios_of_shares_have_the_intervals_of_the_shares():
         assert (ci["level"], ci["method"]) == (shares[pair]["level"], shares[pair]["method"])
 
 
-@pytest.mark.parametrize("policy", ["agnostic", "prefer-own"])
-def test_without_ap_nothing_is_computed_for_its_views(policy, monkeypatch):
-    given = drawn(np.random.default_rng(7), 12, 60)
-    for module in ("encoder_views.space_statistics", "encoder_views.named", "one_pass.BlockHeads"):
-        monkeypatch.setattr(f"xlingual.evaluation.multilingual_pool.{module}", None)
-    results = results_of(*given, views="all", measures=["R@3", "RR"], policy=policy, neighbours=False)
-    assert results.tables == {}
+def test_without_ap_nothing_is_computed_for_its_views(monkeypatch):
+    monkeypatch.setattr("xlingual.evaluation.multilingual_pool.evaluate.Space", None)
+    cases = drawn(np.random.default_rng(7), 12, 60)
+    results = results_of(*cases, views="all", measures=["R@3", "RR"], neighbours=False)
+    assert set(results.tables) == {"hubs", "occurrences", "worst"}
     always = {"task", "languages", "by_question_language", "macro", "ci_by_article", "ci"}
-    found = {"found_at", "found", "found_summary"} if policy == "agnostic" else set()
+    first = {"found_at", "found", "found_summary", "hubs", "fairness", "top"}
+    first |= {"language_share_top100", "language_share_ratio_top100"}
     for entry in results.entries:
-        shown = as_json(entry.views).keys()
-        assert shown <= always | (found if entry.measure == "R@3" else set())
+        assert as_json(entry.views).keys() <= always | (first if entry.measure == "R@3" else set())
 
 
 def test_what_belongs_to_ap_is_refused_without_it():

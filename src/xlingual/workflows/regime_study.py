@@ -6,7 +6,10 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from xlingual import encoders
+from xlingual.arrays import Vectors
 from xlingual.comparison.regime_study import REPLICATES, regime_differences, regime_scores
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.mix import mix_pool
@@ -16,11 +19,21 @@ from xlingual.demo_data.scenes import scene_rows
 from xlingual.embed.encoding import Progress
 from xlingual.embed.sides import embed_pool
 from xlingual.errors import DataWarning, InputError, warn
-from xlingual.evaluation.multilingual_pool.by_question import question_values
+from xlingual.evaluation.multilingual_pool.passes import rank_vectors
+from xlingual.evaluation.multilingual_pool.ranks import alone_precision, language_precision, own_and_other
 from xlingual.files import make_folder
+from xlingual.measures import average_precision
 from xlingual.ranking import Cpu
 from xlingual.requests import sign
-from xlingual.results.regime_study import OWN_POOL, QuestionValues, RegimeStudy, RegimeTraining
+from xlingual.results.regime_study import (
+    OTHER,
+    OWN_POOL,
+    POOL,
+    SAME,
+    QuestionValues,
+    RegimeStudy,
+    RegimeTraining,
+)
 from xlingual.signature import CONVENTIONS
 from xlingual.store import Store, StoreLike, open_store
 from xlingual.training.requests import RegimeStudyRequest
@@ -120,9 +133,35 @@ def _values(
         {model.model: model.spec}, languages=list(pool.languages), role_languages=pool.role_languages
     ).items()
     vectors = embed_pool(pool, name, encoder, store=store, progress=progress)
-    found = question_values(pool, vectors.questions, vectors.candidates, ranker=Cpu(threads=threads))
-    found.write(path, made_of)
-    return found
+    values = question_values(pool, vectors.questions, vectors.candidates, threads)
+    values.write(path, made_of)
+    return values
+
+
+def question_values(
+    pool: MultilingualPool, questions: Vectors, candidates: Vectors, threads: int = 1
+) -> QuestionValues:
+    """Return the average precision of each question, from vectors [n, d] and [m, d] of the pool's rows.
+
+    `pool`: among all candidates (LAReQA, Table 2); `own_pool`: among those of the question's language (Table
+    4); `same` and `other`: with a single answer in the pool, in the question's language or in another (mean
+    over languages), for the questions that have both (Figure 4). All from one pass.
+    """
+    ranks = rank_vectors(pool, questions, candidates, ranker=Cpu(threads=threads)).ranks
+    sides = np.stack(own_and_other(ranks, alone_precision(ranks)))
+    sides[:, np.isnan(sides).any(axis=0)] = np.nan
+    tags = [pool.languages[code] for code in pool.questions.language]
+    return QuestionValues(
+        [f"{tag}/{name}" for tag, name in zip(tags, pool.questions.ids, strict=True)],
+        tags,
+        ranks.cluster,
+        {
+            POOL: average_precision(ranks.targets()),
+            OWN_POOL: own_and_other(ranks, language_precision(ranks))[0],
+            SAME: sides[0],
+            OTHER: sides[1],
+        },
+    )
 
 
 def _shared(train: ParallelQuestions, pool: MultilingualPool) -> list[str]:

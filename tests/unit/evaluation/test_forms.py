@@ -152,12 +152,12 @@ def test_runs_do_not_depend_on_how_large_scores_are(monkeypatch, tmp_path):
 
     rng = np.random.default_rng(2)
     pool, *dense = given.drawn(rng, 9, 30, dim=4)
-    vectors = [scored.sparse("integers", rng, len(side), 4) for side in dense]
+    encoder = given.Given(*(scored.sparse("integers", rng, len(side), 4) for side in dense))
     runs = []
     for largest in (ordered._LARGEST, 10):
         monkeypatch.setattr(ordered, "_LARGEST", largest)
-        multilingual_pool(pool, {"a": given.Given(*vectors)}, trec=tmp_path, views="none", store=None)
-        runs.append((tmp_path / "a.run").read_text())
+        multilingual_pool(pool, {"a": encoder}, views="none", trec=tmp_path / f"{largest}", store=None)
+        runs.append((tmp_path / f"{largest}" / "a.run").read_text())
     assert runs[0] == runs[1] and runs[0].count("\n") == 9 * 30
 
 

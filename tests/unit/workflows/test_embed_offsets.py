@@ -8,7 +8,7 @@ from xlingual.data.pools.mix import mix_pool
 from xlingual.embed.sides import embed_pool
 from xlingual.encoders import Encoder
 from xlingual.encoders.transform import FittedTransform
-from xlingual.evaluation.multilingual_pool.one_pass import one_pass
+from xlingual.evaluation.multilingual_pool.passes import rank_vectors
 from xlingual.evaluation.similarities import correction_of
 from xlingual.models.folder import write_model
 from xlingual.ranking import Bank, Banked
@@ -77,8 +77,7 @@ def evaluated(pool, encoder, similarity):
     """Return the same for relevant candidates, as the evaluation counts them with a correction."""
     both = embed_pool(pool, "m", encoder)
     repair = None if similarity is None else Banked(correction_of(similarity), Bank.of(bank()), similarity)
-    counts = one_pass(pool, both.questions, both.candidates, repair=repair).counts
-    return both.questions, counts
+    return both.questions, rank_vectors(pool, both.questions, both.candidates, repair=repair).ranks
 
 
 @pytest.mark.parametrize("similarity", [CSLS, "inverted-softmax?beta=20"])
@@ -95,21 +94,12 @@ def test_a_search_by_inner_product_gives_the_ranks_of_the_evaluation(tmp_path, s
     assert {one.dtype for one in index.values()} == {np.dtype(np.float32)}
     assert all(one.shape[1] == OUT + 1 for one in index.values())
     np.testing.assert_allclose(np.linalg.norm(index["de"][:, :-1], axis=1), 1, atol=1e-6)
-    questions, counts = evaluated(pool, encoder, similarity)
+    questions, ranks = evaluated(pool, encoder, similarity)
     plain = evaluated(pool, encoder, None)[1]
     found = counted(pool, questions, {tag: in_order(index[tag], pool, data, tag, as_pool) for tag in TAGS})
-    whole, before = counts.whole_pool(), plain.whole_pool()
-    expected = [found[q, c] for q, c in relevant(pool)]
-    assert expected == whole.above.tolist() and not (whole.tied > 1).any()
-    assert (before.above != whole.above).mean() > 0.2  # the correction does something
-
-
-def relevant(pool):
-    """Yield each question with each candidate that answers it, in the order of the evaluation's counts."""
-    for q, key in enumerate(pool.questions.key):
-        for c, keys in enumerate(pool.candidates.keys):
-            if key in keys:
-                yield q, c
+    expected = [found[q, c] for q, c in zip(ranks.question, ranks.candidate, strict=True)]
+    assert expected == ranks.above.tolist() and not (ranks.tied > 1).any()
+    assert (plain.above != ranks.above).mean() > 0.2  # the correction does something
 
 
 def in_order(rows, pool, data, tag, as_pool):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,32 +11,44 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.names import Names
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import MOST_SEED
 from xlingual.embed.sides import PoolVectors, embed_pool
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter
-from xlingual.evaluation.hubs import NamedHubs
-from xlingual.evaluation.lists import Lists, check_reach
+from xlingual.evaluation.hubs import Hubs, NamedHubs
+from xlingual.evaluation.lists import Lists, check_reach, cut_of
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
-from xlingual.evaluation.multilingual_pool.alignment import alignment_counts, all_equal
-from xlingual.evaluation.multilingual_pool.choice import Choice, choose
-from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings, encoder_findings
-from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass
-from xlingual.evaluation.multilingual_pool.lists import named
-from xlingual.evaluation.multilingual_pool.measure_views import measure_views
-from xlingual.evaluation.multilingual_pool.one_pass import PassCounts, one_pass
-from xlingual.evaluation.multilingual_pool.texts import PoolTables
-from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, question_languages, record_of
-from xlingual.evaluation.near_duplicates import DECLARED, near_questions
-from xlingual.evaluation.neighbours import (
-    DECIMALS,
-    KEPT,
-    Neighbours,
-    Scores,
-    first_lines,
-    listed_neighbours,
+from xlingual.evaluation.multilingual_pool.options import PREFER_OWN, PoolOptions, pool_options
+from xlingual.evaluation.multilingual_pool.passes import PoolPass, rank_lists, rank_vectors
+from xlingual.evaluation.multilingual_pool.ranks import PoolRanks
+from xlingual.evaluation.multilingual_pool.space import (
+    Space,
+    language_identification,
+    most_apart,
 )
+from xlingual.evaluation.multilingual_pool.space import (
+    picture as picture_of,
+)
+from xlingual.evaluation.multilingual_pool.tables import PoolTables, names_of, tags_of
+from xlingual.evaluation.multilingual_pool.views import (
+    FROM_RANKS,
+    View,
+    fairness,
+    found_among,
+    language_shares,
+    measured,
+    monolingual_ndcg,
+    monolingual_pool,
+    prefer_own,
+    record,
+    views_of_measure,
+)
+from xlingual.evaluation.multilingual_pool.views import (
+    subsets as subsets_view,
+)
+from xlingual.evaluation.near_duplicates import DECLARED, near_questions
+from xlingual.evaluation.neighbours import KEPT
 from xlingual.evaluation.numbers import Baseline, Numbers, Subject
 from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.pool_run import described, pool_systems
@@ -52,11 +64,12 @@ from xlingual.measures import (
     TargetMeasure,
     parse_pool_measures,
 )
-from xlingual.ranking import Ranker, rows_of, similarity_of
+from xlingual.ranking import Ranker, rows_of
 from xlingual.records import AlignmentCounts, JudgedCounts, TargetCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
+from xlingual.results.views import SpaceAxes
 from xlingual.store import StoreLike, open_store
 
 NAME = "multilingual-pool"
@@ -99,10 +112,9 @@ def multilingual_pool(
         measures: AP, AP@k, AP@k/min, nDCG, nDCG@k, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k,
             MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict, StrongAlignment/strict-own. Runs
             that do not rank the whole pool need measures with a cut.
-        views: "all", "none", or some of the views of language bias of explanation/language-bias;
-            they belong to AP: without it "all" gives none, and some named are refused, as are subsets and
-            a picture. Those of the first candidates (shares, fairness, hubs, worst) can be named without AP,
-            and are in "all" where there is a run.
+        views: "all", "none", or some of the views of language bias of explanation/language-bias; they belong
+            to AP, but those of the first candidates (shares, fairness, hubs, worst) need it not: what needs
+            it is left out of "all" without it, and refused where it is named, as are subsets and a picture.
         subsets: further sets of languages ("ar,de", or several such) to which pool and questions are
             restricted.
         policy: "agnostic": an answer is an answer in any language; "prefer-own": only answers in the
@@ -142,9 +154,10 @@ def multilingual_pool(
             f"expected a MultilingualPool or its path, found {type(pool).__name__}: read it with "
             "MultilingualPool.read(path)"
         )
-    choice = choose(
+    selected = pool_options(
         pool, views, policy, candidate_text, subsets, picture=picture, measures=chosen, grades=grades
     )
+    _check_languages(pool, picture)
     options = Options(
         seed=seed,
         threads=threads,
@@ -153,225 +166,240 @@ def multilingual_pool(
         given_ranker=ranker,
         cluster=cluster,
     )
-    run = PoolRun(pool, choice, options, chosen)
-    run.prepare(joined(text_encoders, runs), picture)
+    run = PoolRun(pool, selected, options, chosen, picture)
+    run.fit(pool_systems(pool, joined(text_encoders, runs)), pool.question_texts(), pool.candidate_texts())
     return run.results(recording)
 
 
+def _check_languages(pool: MultilingualPool, picture: tuple[str, str] | None) -> None:
+    """Raise InputError where the pool has candidates of one language, or not those of the picture."""
+    if len(np.unique(pool.candidates.language)) < 2:
+        raise InputError(
+            f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
+            "multilingual pool has candidates in two languages at least: choose more languages, or use "
+            "evaluate crosslingual-retrieval (with a manifest) where one language is searched"
+        )
+    if picture is not None and (len(set(picture)) != 2 or not set(picture) <= set(pool.languages)):
+        raise InputError(
+            f"picture of {','.join(picture)!r}: expected two of the languages {', '.join(pool.languages)}"
+        )
+
+
 class PoolRun(Run):
-    """One evaluation: a pool, the chosen views, and the encoders."""
+    """One evaluation: a pool, the chosen views, and the systems."""
 
     def __init__(
-        self, pool: MultilingualPool, choice: Choice, options: Options, measures: Sequence[PoolMeasure]
+        self,
+        pool: MultilingualPool,
+        selected: PoolOptions,
+        options: Options,
+        measures: Sequence[PoolMeasure],
+        picture: tuple[str, str] | None,
     ) -> None:
         super().__init__(NAME, options)
         self.data = self.pool = pool
-        self.choice, self.measures = choice, measures
-        self.picture: tuple[str, str] | None = None
-        self.subject = Subject(ALL, POOL, options.seed)
+        self.selected, self.measures, self.picture = selected, measures, picture
+        self.subject, self.tables = Subject(ALL, POOL, options.seed), PoolTables(pool)
         # views stand with AP, or with the first measure where they need none
         self.viewed = AveragePrecision() if AveragePrecision() in measures else measures[0]
 
-    def prepare(self, specs: EncoderSpecs, picture: tuple[str, str] | None) -> None:
-        """Make the encoders, and refuse what cannot be evaluated, before any work is done."""
-        pool = self.pool
-        if len(np.unique(pool.candidates.language)) < 2:
-            raise InputError(
-                f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
-                "multilingual pool has candidates in two languages at least: choose more languages, add them "
-                "(of a retrieval folder: one folder for each language), or use evaluate "
-                "crosslingual-retrieval (with a manifest) where one language is searched"
-            )
-        if picture is not None and (len(set(picture)) != 2 or not set(picture) <= set(pool.languages)):
-            raise InputError(
-                f"picture of {','.join(picture)!r}: expected two of the languages {', '.join(pool.languages)}"
-            )
-        self.picture = picture
-        self.fit(pool_systems(pool, specs), pool.question_texts(), pool.candidate_texts())
-
-    def embedded(self, name: str, encoder: Encoder) -> PoolVectors:
-        """Return the vectors of questions and candidates."""
-        text = self.choice.candidate_text
-        return embed_pool(self.pool, name, encoder, text, **self.embedding(), any_form=True)
-
     def results(self, recording: Recording) -> Results:
         """Return the results of all systems."""
+        pool, subject = self.pool, self.subject
         with self.stage("near-duplicates", "looking for near-duplicates"):
-            self.near = near_questions(self.pool.questions, self.options.cluster)
-        self.cluster = (self.near.clusters or self.pool.questions).cluster
-        if any(isinstance(system, RunSystem) for system in self.by_name.values()):
-            self.choice = self.choice.beside_lists()
-        numbers = Numbers(NAME, self.measures, [self.subject], compared=0)
-        tables = PoolTables(self.pool, recording.examples, self.viewed, self.subject)
-        candidate_ids = _named(self.pool, self.pool.candidates)
-        results = evaluate(
-            self,
-            numbers,
-            self._stream(tables, neighbours=recording.neighbours),
-            self._rows(),
-            recording,
-            candidate_ids=candidate_ids,
-        )
-        results.tables |= tables.tables()
-        return results
-
-    def _rows(self) -> QueryRows:
-        """Return the rows of the table of queries: a question in a language, "ar/ID"."""
-        questions = self.pool.questions
-        number = {key: i for i, key in enumerate(dict.fromkeys(questions.key))}
-        return QueryRows(
-            _named(self.pool, questions),
-            np.array([number[key] for key in questions.key], dtype=np.int64),
+            self.near = near_questions(pool.questions, self.options.cluster)
+        self.cluster = (self.near.clusters or pool.questions).cluster
+        number = {key: i for i, key in enumerate(dict.fromkeys(pool.questions.key))}
+        rows = QueryRows(
+            names_of(pool, pool.questions),
+            np.array([number[key] for key in pool.questions.key], dtype=np.int64),
             list(number),
             self.cluster,
-            {"language": _tags(self.pool, questions)},
+            {"language": tags_of(pool, pool.questions)},
         )
+        numbers = Numbers(NAME, self.measures, [subject], compared=0)
+        candidate_ids = names_of(pool, pool.candidates)
+        results = evaluate(
+            self, numbers, self._stream(recording), rows, recording, candidate_ids=candidate_ids
+        )
+        results.tables |= self.tables.tables([NAME, ALL, POOL, subject.seed])
+        return results
 
-    def _stream(self, tables: PoolTables, *, neighbours: bool) -> Iterator[Ranked]:
+    def _stream(self, recording: Recording) -> Iterator[Ranked]:
         """Rank the pool by each system, and look at the languages of what it ranked."""
-        for name in self.by_name:
-            listed = self._listed(name)
-            choice, passed = self._ranked(name, listed, KEPT if neighbours else 0)
+        least = KEPT if recording.neighbours else 0
+        for name, system in self.by_name.items():
+            listed: Lists | PoolVectors
+            if isinstance(system, RunSystem):
+                listed = lists = self._lists(name, system)
+                selected = self.selected.of_lists(lists, f"system {name!r}")
+                with self.stage("texts: rank"):
+                    passed = rank_lists(self.pool, lists, top=selected.top(len(self.pool.candidates), least))
+            else:
+                listed = vectors = self.encode(name, self._embedded)
+                selected = self.selected.of_vectors(vectors.questions, f"text encoder {name!r}")
+                passed = self._ranked(name, vectors, selected.top(len(self.pool.candidates), least))
+            passed = replace(passed, ranks=replace(passed.ranks, cluster=self.cluster))
             with self.stage("views", f"looking at languages: {name}"):
-                both = None if isinstance(listed, Lists) else (listed.questions, listed.candidates)
-                findings = encoder_findings(self.pool, choice, passed, both, self.options.seed, self.picture)
-                if findings.picture is not None:
-                    self.picture = findings.picture.languages
-                ranked, values = self._numbers(name, findings)
-                tables.add(name, findings, values, answers=neighbours)
-            nearest = self._neighbours(listed, passed) if neighbours else None
-            yield replace(ranked, neighbours=nearest, ranking=partial(self._ranking, listed, passed))
+                beside = self._space(name, listed, selected)
+                hubs = None
+                if passed.heads is not None and "hubs" in selected.views:
+                    hubs = passed.hubs()
+                    beside["hubs"] = hubs.counts
+                ranked = self._numbers(name, passed, selected, beside)
+                ranked = self._recorded(ranked, passed, selected, hubs, recording)
+            yield replace(ranked, ranking=partial(self._ranking, listed, passed))
 
-    def _listed(self, name: str) -> PoolVectors | Lists:
-        """Return the vectors of an encoder, or the lists of a run, long enough for the measures."""
-        system = self.by_name[name]
-        if not isinstance(system, RunSystem):
-            return self.encode(name, self.embedded)
+    def _right(self, ranks: PoolRanks) -> np.ndarray:
+        """Return which answers are right under the policy, bool [p]."""
+        return ranks.own if self.selected.policy == PREFER_OWN else np.ones(len(ranks.question), dtype=bool)
+
+    def _embedded(self, name: str, encoder: Encoder) -> PoolVectors:
+        """Return the vectors of questions and candidates."""
+        text = self.selected.candidate_text
+        return embed_pool(self.pool, name, encoder, text, **self.embedding(), any_form=True)
+
+    def _lists(self, name: str, system: RunSystem) -> Lists:
+        """Return the lists of a run, long enough for the measures."""
         pool = self.pool
-        names, candidate_names = (
-            Names(_tags(pool, side), side.ids) for side in (pool.questions, pool.candidates)
-        )
+        questions, candidates = (Names(tags_of(pool, s), s.ids) for s in (pool.questions, pool.candidates))
         rows = np.arange(len(pool.questions)), np.arange(len(pool.candidates))
-        sides = names, candidate_names, *rows
-        lists = system.lists(Search(*sides, ALL, POOL, self.subject.seed, called="the pool"))
+        seed = self.subject.seed
+        lists = system.lists(Search(questions, candidates, *rows, ALL, POOL, seed, called="the pool"))
         self.count_unanswered(name, *self.subject.place, lists)
         check_reach(lists, self.measures, repr(name))
         return lists
 
-    def _ranked(self, name: str, listed: PoolVectors | Lists, least: int) -> tuple[Choice, PassCounts]:
-        """Return the choice of views for a system, and where all relevant candidates stand."""
-        top, depth = self.choice.heads(len(self.pool.candidates), least)
-        if isinstance(listed, Lists):
-            choice = self.choice.of_lists(listed, f"system {name!r}")
-            with self.stage("texts: rank"):
-                return choice, listed_pass(self.pool, listed, top=top, depth=depth, cluster=self.cluster)
-        choice = self.choice.of_form(listed.questions, f"text encoder {name!r}")
+    def _ranked(self, name: str, vectors: PoolVectors, top: int) -> PoolPass:
+        """Return where all answers stand, by vectors."""
         with self.stage("texts: rank"):
-            passed = one_pass(
+            passed = rank_vectors(
                 self.pool,
-                listed.questions,
-                listed.candidates,
-                cluster=self.cluster,
+                vectors.questions,
+                vectors.candidates,
                 top=top,
-                depth=depth,
                 ranker=self.options.ranker,
                 repair=self.repair(name, self.pool.role_languages["query"]),
                 progress=self.progress(f"ranking candidates: {name}"),
             )
-        self.tally.screened += passed.screened
-        self.tally.decided += passed.decided
-        return choice, passed
+        if passed.similarity is not None:
+            self.tally.add(passed.similarity)
+        return passed
 
-    def _numbers(self, name: str, findings: EncoderFindings) -> tuple[Ranked, Floats]:
-        """Return the values of all measures with their views, and those with which views stand."""
-        pool, choice, n = self.pool, findings.choice, len(self.pool.questions)
-        targets, aligned = findings.targets, alignment_counts(findings.ranks)
-        whole, nothing = targets.pool[targets.query], np.zeros_like(targets.above)
-        equal = TargetCounts(targets.query, nothing, whole, targets.pool)  # all candidates are equal
-        values, chances = (
-            {measure.name: _values(measure, counts, findings.grades, languages) for measure in self.measures}
-            for counts, languages in (
-                (targets, aligned),
-                (equal, all_equal(findings.ranks, aligned)),
-            )
-        )
-        by_language: dict[str, QuestionLanguages] = {}
-        records, baselines, conditions = {}, {}, {}
+    def _space(self, name: str, listed: PoolVectors | Lists, selected: PoolOptions) -> View:
+        """Return the views of the vectors themselves; the first encoder's picture decides its languages."""
+        view: View = {}
+        if isinstance(listed, Lists) or not selected.views & {"language-id", "picture"}:
+            return view
+        space = Space(self.pool, listed.questions, listed.candidates, self.options.seed)
+        if "language-id" in selected.views:
+            view |= language_identification(space)
+        if "picture" in selected.views and np.count_nonzero(space.sizes) >= 2:
+            self.picture = self.picture or most_apart(space)
+            points, shares = picture_of(space, self.picture)
+            self.tables.add_points(name, points)
+            view["picture"] = SpaceAxes(list(self.picture), list(shares))
+        return view
+
+    def _numbers(self, name: str, passed: PoolPass, selected: PoolOptions, beside: View) -> Ranked:
+        """Turn where the answers stand into the values of all measures, with their views."""
+        pool, ranks, preferring = self.pool, passed.ranks, selected.policy == PREFER_OWN
+        right = self._right(ranks)
+        questions, targets = np.unique(ranks.question[right]), ranks.targets(right)
+        grades = selected.graded(ranks.grade, ranks.own)[right]
+        nothing, everything = np.zeros_like(targets.above), targets.pool[targets.query]
+        equal = replace(targets, above=nothing, tied=everything)  # all candidates are equal
+        best, values, baselines, parts, views = targets.best(), {}, {}, {}, {}
         for measure in self.measures:
-            rows = np.flatnonzero(~np.isnan(values[measure.name]))
-            languages = question_languages(
-                findings.counts, measure, values[measure.name][rows], findings.questions[rows]
+            own, chance = (
+                _values(measure, counts, grades, aligned)
+                for counts, aligned in ((targets, ranks.alignment), (equal, ranks.equal_alignment))
             )
-            views = [languages.view()]
-            if measure == self.viewed and (choice.with_ap or choice.policy == "agnostic"):
-                views += findings.views
-            if choice.policy == "agnostic":
-                views += measure_views(findings.ranks, measure, choice.views, findings.grades)
-            by_language[measure.name], records[measure.name] = languages, record_of(pool.languages, views)
-            baselines[measure.name] = Baseline(measure.aggregate(chances[measure.name][rows]))
-            conditions[measure.name] = self.choice.grades.condition(pool, measure)
-        best = findings.targets.best()
-
-        def of_all(column: np.ndarray, missing: float) -> np.ndarray:
-            whole = np.full(n, missing, dtype=column.dtype)
-            whole[findings.questions] = column
-            return whole
-
-        hubs = None
-        if findings.hubs is not None:
-            hubs = NamedHubs(findings.hubs, partial(described, pool), pool.relevant[1])
-        ranked = Ranked(
+            values[measure.name] = _of_all(own, questions, ranks.n, np.nan)
+            baselines[measure.name] = Baseline(measure.aggregate(chance[~np.isnan(own)]))
+            view = measured(ranks, measure, values[measure.name])
+            parts[measure.name] = view["by_question_language"]
+            if preferring and measure == AveragePrecision() and passed.heads is not None:
+                view |= prefer_own(ranks, passed.heads)
+            elif not preferring:
+                view |= self._views(measure, passed, selected, grades)
+                view |= beside if measure == self.viewed else {}
+            views[measure.name] = record(pool.languages, [view])
+        return Ranked(
             encoder=name,
             subject=self.subject,
-            queries=np.arange(n),
+            queries=np.arange(ranks.n),
             clusters=[self.cluster],
             n_candidates=len(pool.candidates),
-            values={measure: of_all(column, np.nan) for measure, column in values.items()},
+            values=values,
             baselines=baselines,
             conditions={
                 "languages": ",".join(pool.languages),
                 "data": pool.digest[:12],
                 "sample": f"all#{self.subject.seed}",
                 **self.clusters(),
-                "candidates": self.choice.candidate_text,
-                "policy": self.choice.policy,
+                "candidates": selected.candidate_text,
+                "policy": selected.policy,
             },
-            conditions_of=conditions,
-            parts={measure: languages.languages for measure, languages in by_language.items()},
-            above=of_all(best.above, -1),
-            tied=of_all(best.tied, -1),
-            n_tied=findings.n_tied,
-            views=records,
-            hubs=hubs,
-            candidates=np.arange(len(pool.candidates)),
+            conditions_of={m.name: selected.grade_condition(pool, m) for m in self.measures},
+            parts=parts,
+            above=_of_all(best.above, questions, ranks.n, -1),
+            tied=_of_all(best.tied, questions, ranks.n, -1),
+            n_tied=ranks.n_tied(right if preferring else None),
+            views=views,
         )
-        return ranked, values[self.viewed.name]
 
-    def _neighbours(self, listed: PoolVectors | Lists, passed: PassCounts) -> Neighbours | None:
-        """Return the first candidates of each question; groups of very many that tie are not listed."""
-        if isinstance(listed, Lists):
-            return listed_neighbours(listed)
-        if passed.heads is None or passed.heads.top < min(KEPT, len(self.pool.candidates)):
-            return None
-        lines = named(passed.heads).first(KEPT)
-        rows = first_lines(lines.question, KEPT)
-        question, candidate = lines.question[rows], lines.candidate[rows]
-        if passed.offsets is None and passed.similarity is not None:  # whose vectors are made
-            score = Scores(passed.similarity)(question, passed.heads.columns.of[candidate])
-        else:
-            both = similarity_of(rows_of(listed.questions), rows_of(listed.candidates))
-            score = Scores(both, passed.offsets)(question, candidate)
-        return Neighbours(question, candidate, lines.above[rows], lines.tied[rows], np.round(score, DECIMALS))
+    def _views(self, measure: PoolMeasure, passed: PoolPass, selected: PoolOptions, grades: Ints) -> View:
+        """Return the chosen views that belong to a measure; hubs and worst questions are recorded apart."""
+        ranks, heads, chosen, view = passed.ranks, passed.heads, selected.views, View()
+        if measure == AveragePrecision():
+            for name in FROM_RANKS:
+                view |= FROM_RANKS[name](ranks) if name in chosen else {}
+            view |= subsets_view(ranks, selected.subsets) if "subsets" in chosen else {}
+        if measure == self.viewed and heads is not None:
+            view |= language_shares(ranks, heads) if "shares" in chosen else {}
+            view |= fairness(ranks, heads) if "fairness" in chosen else {}
+        belonging = views_of_measure(measure, len(self.pool.candidates)) & chosen
+        cut = cut_of(measure, len(self.pool.candidates))
+        if "found" in belonging and cut is not None:
+            view |= found_among(ranks, cut)
+        if "monolingual-pool" in belonging and isinstance(measure, NDCG):
+            view |= monolingual_pool(ranks, monolingual_ndcg(ranks, measure, grades))
+        return view
 
-    def _ranking(self, listed: PoolVectors | Lists, passed: PassCounts) -> Ranking:
+    def _recorded(
+        self,
+        ranked: Ranked,
+        passed: PoolPass,
+        selected: PoolOptions,
+        hubs: Hubs | None,
+        recording: Recording,
+    ) -> Ranked:
+        """Record what a person reads: hubs, the worst questions, and where answers and neighbours stand."""
+        ranks, heads, name = passed.ranks, passed.heads, ranked.encoder
+        if recording.neighbours:
+            self.tables.add_answers(name, ranks, self._right(ranks))
+            if heads is not None and selected.policy != PREFER_OWN:
+                candidates = np.arange(len(self.pool.candidates))
+                ranked = replace(ranked, neighbours=heads.neighbours(), candidates=candidates)
+        if hubs is not None:
+            self.tables.add_occurrences(name, hubs.hubness.occurrences)
+            named = NamedHubs(hubs, partial(described, self.pool), ranks.candidate)
+            ranked = replace(ranked, hubs=named)
+        if heads is not None and "worst" in selected.views and recording.examples:
+            self.tables.add_worst(name, ranks, self.viewed, ranked.values[self.viewed.name], heads.first)
+        return ranked
+
+    def _ranking(self, listed: PoolVectors | Lists, passed: PoolPass) -> Ranking:
         """Return what a TREC file lists: the candidates of each question."""
-        pool, grade = self.pool, self.choice.grades.of(self.pool)
-        question, candidate = pool.relevant
-        if self.choice.policy == "prefer-own":
-            own = pool.questions.language[question] == pool.candidates.language[candidate]
-            question, candidate, grade = question[own], candidate[own], grade[own]
+        pool, ranks = self.pool, passed.ranks
+        right = self._right(ranks)
+        pairs = ranks.question[right], ranks.candidate[right]
+        grades = self.selected.graded(ranks.grade, ranks.own)[right]
+        order = np.lexsort(pairs[::-1])
+        question, candidate, grade = (side[order] for side in (*pairs, grades))
         questions, candidates = (
-            [Member(tag, text) for tag, text in zip(_tags(pool, side), side.ids, strict=True)]
+            [Member(tag, text) for tag, text in zip(tags_of(pool, side), side.ids, strict=True)]
             for side in (pool.questions, pool.candidates)
         )
         ranking = Ranking(questions, candidates, (question, candidate), judged=(question, candidate, grade))
@@ -381,22 +409,19 @@ class PoolRun(Run):
         return replace(ranking, vectors=vectors, offsets=passed.offsets)
 
 
-def _tags(pool: MultilingualPool, side: Questions | Candidates) -> list[str]:
-    """Return the language of each question, or candidate."""
-    return [pool.languages[code] for code in side.language.tolist()]
-
-
-def _named(pool: MultilingualPool, side: Questions | Candidates) -> list[str]:
-    """Return the names of questions or candidates, "ar/ID"."""
-    return [f"{tag}/{text}" for tag, text in zip(_tags(pool, side), side.ids, strict=True)]
+def _of_all(column: np.ndarray, questions: Ints, n: int, missing: float) -> np.ndarray:
+    """Return a column of some questions as one of all [n]."""
+    whole = np.full(n, missing, dtype=column.dtype)
+    whole[questions] = column
+    return whole
 
 
 def _values(
-    measure: PoolMeasure, targets: TargetCounts, grades: Ints, by_language: AlignmentCounts
+    measure: PoolMeasure, targets: TargetCounts, grades: Ints, aligned: Callable[[], AlignmentCounts]
 ) -> Floats:
     """Return the values of a measure for each question [k], NaN for those that have none."""
     if isinstance(measure, AlignmentMeasure):
-        return measure.per_query(by_language)
+        return measure.per_query(aligned())
     if isinstance(measure, NDCG):
         lines = targets.query, targets.above, targets.tied, grades
         return measure.per_query(JudgedCounts(*lines, targets.pool, targets.pool))

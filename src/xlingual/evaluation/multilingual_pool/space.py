@@ -1,63 +1,38 @@
-"""Sums over the vectors of a pool, by language: the input of linear models of language and of the picture.
+"""The space of a pool's vectors: how well a linear model finds a text's language, and a picture of two.
+
+The model is least squares from unit vectors, with an intercept, to the language: ±1 for two languages, one
+indicator for each of several (the largest wins). It is fitted on the questions and candidates of two thirds
+of the clusters (paragraphs) and tested on the others. LAReQA (Roy et al. 2020, section 5.4) does this for
+English and Chinese; here it is done for all pairs of languages, and for all languages together. The picture
+(Figure 5) shows two languages on the first two principal components of their vectors.
 
 One pass over the training vectors leaves, for each language, how many there are, their sum and their Gram
-matrix XᵀX. Every model of two languages, the model of all languages and the covariance of any two languages
-follow from sums of these, without another product of vectors.
+matrix XᵀX. Every model follows from sums of these in closed form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.multilingual_pool.views import View, mean_score
 from xlingual.ranking import UnitVectors, one_library_thread
 from xlingual.streams import stream
 
 MOST_DIMENSIONS = 1024  # beyond, vectors are projected: bounds each Gram matrix to 8 MiB
 MOST_LANGUAGES = 24  # beyond, pairs of languages are left out: bounds the Gram matrices to 200 MiB in all
+MOST_POINTS = 600  # of each language and role
 HELD_OUT = 3  # one cluster in so many is held out
-FEWEST_CLUSTERS = 3
-_SCATTER_ROWS = 32  # of a scatter matrix, made at a time
-BLOCK_ROWS = 2048  # rows multiplied at a time
-_VECTORS, _SPLIT = "embedding space", "language identification"  # names of random streams
-
-# coordinates [b, k] of some vectors, the sum of the squares of all their dimensions, their clusters [b]
-Block: TypeAlias = tuple[Vectors, float, Ints]
-
-
-@dataclass(frozen=True, eq=False)
-class Coordinates:
-    """The coordinates in which vectors are multiplied: shifted by `centre` and, perhaps, projected.
-
-    A shift changes no model with an intercept and no covariance, but without it float32 products would spend
-    their digits on what all vectors have in common.
-    """
-
-    centre: Vectors  # [d]
-    basis: Vectors | None  # [d, k], orthonormal columns; None: all dimensions are kept
-
-    @property
-    def dim(self) -> int:
-        """Number of dimensions of the vectors, d."""
-        return len(self.centre)
-
-    @property
-    def kept(self) -> int:
-        """Number of coordinates, k."""
-        return self.dim if self.basis is None else self.basis.shape[1]
-
-    def coordinates(self, unit: Vectors) -> tuple[Vectors, float]:
-        """Return the coordinates [n, k] of unit vectors [n, d] and the sum of the squares of all d."""
-        shifted: Vectors = np.subtract(unit, self.centre, dtype=np.float32)
-        squares = float(np.einsum("ij,ij->i", shifted, shifted).sum(dtype=np.float64))
-        if self.basis is None:
-            return shifted, squares
-        projected: Vectors = np.matmul(shifted, self.basis, dtype=np.float32)
-        return projected, squares
+ROLES = ("question", "candidate")
+RIDGE = 1e-5  # penalty on squared weights, as a share of the mean eigenvalue of the scatter matrix
+_NO_VARIANCE = 1e-12  # per vector: less is what float32 leaves of equal unit vectors
+_BLOCK = 2048  # rows multiplied at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,59 +44,22 @@ class Moments:
     gram: Floats
     squares: float
 
+    def __add__(self, other: Moments) -> Moments:
+        total, gram = self.total + other.total, self.gram + other.gram
+        return Moments(self.n + other.n, total, gram, self.squares + other.squares)
+
     @property
     def mean(self) -> Floats:
         """The mean vector, float64 [k]; zero where there are no vectors."""
         return self.total / max(self.n, 1)
 
-    def __add__(self, other: Moments) -> Moments:
-        return Moments(
-            self.n + other.n, self.total + other.total, self.gram + other.gram, self.squares + other.squares
-        )
-
     def scatter(self) -> Floats:
         """Return Σ (x − mean)(x − mean)ᵀ, float64 [k, k]."""
-        scatter: Floats = np.outer(self.total, self.mean)
-        return np.subtract(self.gram, scatter, out=scatter)
-
-    def add(self, other: Moments) -> Moments:
-        """Return the sum with others, as `+` does; it takes over the arrays of this one."""
-        self.total[...] += other.total
-        self.gram[...] += other.gram
-        return Moments(self.n + other.n, self.total, self.gram, self.squares + other.squares)
-
-
-def upper_scatter(parts: Sequence[Moments], out: Floats) -> Floats:
-    """Write the scatter of all parts together on and above the diagonal of `out` [k, k], and return it.
-
-    The same numbers as `scatter` of their sum, made by blocks of rows that stay in the cache.
-    """
-    n, total = sum(part.n for part in parts), sum((part.total for part in parts[1:]), parts[0].total)
-    mean = total / max(n, 1)
-    for start in range(0, len(out), _SCATTER_ROWS):
-        block = slice(start, start + _SCATTER_ROWS), slice(start, None)
-        gram: Floats = parts[0].gram[block]
-        for part in parts[1:]:
-            gram = gram + part.gram[block]
-        np.subtract(gram, np.outer(total[block[0]], mean[start:]), out=out[block])
-    return out
-
-
-def moments_of(frame: Coordinates, blocks: Iterable[Block]) -> Moments:
-    """Return the moments of the blocks: float32 products, summed over blocks in float64."""
-    n, squares = 0, 0.0
-    total, gram = np.zeros(frame.kept), None
-    for block, own_squares, _ in blocks:
-        n += len(block)
-        squares += own_squares
-        total += block.sum(axis=0, dtype=np.float64)
-        own = block.T @ block
-        gram = own.astype(np.float64) if gram is None else np.add(gram, own, out=gram)
-    return Moments(n, total, np.zeros((frame.kept, frame.kept)) if gram is None else gram, squares)
+        return np.asarray(self.gram - np.outer(self.total, self.mean))
 
 
 @dataclass(frozen=True, eq=False)
-class PoolSide:
+class Side:
     """The vectors of one role [n, d], with language and cluster of each; `held_out` [n] is the test."""
 
     vectors: UnitVectors
@@ -129,125 +67,246 @@ class PoolSide:
     cluster: Ints
     held_out: np.ndarray
 
-    def rows(self, language: int, held_out: bool) -> Ints:
-        """Return the rows of a language in one of the two parts."""
-        return np.flatnonzero((self.language == language) & (self.held_out == held_out))
 
+class Space:
+    """Questions and candidates in the coordinates in which vectors are multiplied.
 
-@dataclass(frozen=True, eq=False)
-class SpaceStatistics:
-    """The result of one pass: moments of the training vectors of each language, and of all of them.
-
-    Above `MOST_LANGUAGES` languages `by_language` is empty. `clusters` counts them all, held out or not; with
-    fewer than `FEWEST_CLUSTERS` nothing is held out.
+    These are shifted by a mean, without which float32 products would spend their digits on what all vectors
+    have in common; no model with an intercept is changed by it. With more dimensions than vectors, or than
+    `MOST_DIMENSIONS`, all is done on the span of at most so many vectors drawn evenly from all of them: exact
+    where there are no more, a close approximation otherwise. With fewer than three clusters none is held out.
     """
 
-    languages: tuple[str, ...]
-    sides: tuple[PoolSide, PoolSide]  # questions, candidates
-    frame: Coordinates
-    sizes: Ints  # [L] training vectors of each language
-    sums: Floats  # [L, k]
-    by_language: tuple[Moments, ...]
-    everything: Moments
-    clusters: int
-    seed: int
+    def __init__(
+        self, pool: MultilingualPool, questions: Vectors, candidates: Vectors, seed: int = 0
+    ) -> None:
+        self.languages, self.seed = pool.languages, seed
+        clusters = np.unique(np.concatenate([pool.questions.cluster, pool.candidates.cluster]))
+        self.n_clusters = len(clusters)
+        tested = clusters[:0]
+        if self.n_clusters >= HELD_OUT:
+            shuffled = stream(seed, "language identification").permutation(clusters)
+            tested = shuffled[: self.n_clusters // HELD_OUT]
+        self.sides = [
+            Side(UnitVectors(vectors), side.language, side.cluster, np.isin(side.cluster, tested))
+            for vectors, side in ((questions, pool.questions), (candidates, pool.candidates))
+        ]
+        sizes = [len(side.language) for side in self.sides]
+        size = min(sum(sizes), MOST_DIMENSIONS)
+        drawn = np.sort(stream(seed, "embedding space").choice(sum(sizes), size, replace=False))
+        rows = drawn[drawn < sizes[0]], drawn[drawn >= sizes[0]] - sizes[0]
+        parts = [side.vectors.screened(row) for side, row in zip(self.sides, rows, strict=True)]
+        sample = np.concatenate(parts).astype(np.float64)
+        mean = sample.mean(axis=0)
+        self.centre, self.basis = mean.astype(np.float32), None  # [d]; [d, k] of orthonormal columns
+        with one_library_thread():  # the number of threads must not change the rounding of products
+            if len(mean) > size:
+                self.basis = np.linalg.qr((sample - mean).T)[0].astype(np.float32)
+            self.dim, self.kept = len(mean), size if len(mean) > size else len(mean)
+            self.by_language = [self.moments(code, held_out=False) for code in range(len(self.languages))]
+        self.sizes = np.array([moments.n for moments in self.by_language])
 
-    def blocks(self, language: int, held_out: bool) -> Iterator[Block]:
+    def coordinates(self, side: Side, rows: Ints) -> tuple[Vectors, float]:
+        """Return the coordinates [n, k] of some rows, and the sum of the squares of all d dimensions."""
+        shifted: Vectors = np.subtract(side.vectors.screened(rows), self.centre, dtype=np.float32)
+        squares = float(np.einsum("ij,ij->i", shifted, shifted).sum(dtype=np.float64))
+        return shifted if self.basis is None else np.matmul(shifted, self.basis), squares
+
+    def blocks(self, language: int, *, held_out: bool) -> Iterator[tuple[Vectors, float, Ints]]:
         """Yield coordinates [b, k], the sum of squares and clusters [b] of the vectors of one part."""
         for side in self.sides:
-            yield from _blocks(side, self.frame, language, held_out)
+            rows = np.flatnonzero((side.language == language) & (side.held_out == held_out))
+            for start in range(0, len(rows), _BLOCK):
+                part = rows[start : start + _BLOCK]
+                yield (*self.coordinates(side, part), side.cluster[part])
 
-    def moments(self, language: int, held_out: bool) -> Moments:
-        """Return the moments of a language's vectors in one part."""
-        if not held_out and self.by_language:
-            return self.by_language[language]
-        return moments_of(self.frame, self.blocks(language, held_out))
+    def moments(self, language: int, *, held_out: bool) -> Moments:
+        """Return the moments of a language's vectors in one part: float32 products, summed in float64."""
+        moments = Moments(0, np.zeros(self.kept), np.zeros((self.kept, self.kept)), 0.0)
+        for block, squares, _ in self.blocks(language, held_out=held_out):
+            gram = (block.T @ block).astype(np.float64)
+            moments += Moments(len(block), block.sum(axis=0, dtype=np.float64), gram, squares)
+        return moments
 
 
-def space_statistics(
-    questions: np.ndarray | UnitVectors,
-    candidates: np.ndarray | UnitVectors,
-    *,
-    question_language: Ints,
-    candidate_language: Ints,
-    question_cluster: Ints,
-    candidate_cluster: Ints,
-    languages: Sequence[str],
-    seed: int = 0,
-) -> SpaceStatistics:
-    """Sum the training vectors of each language: two thirds of the clusters, chosen by the seed.
+def language_identification(space: Space) -> View:
+    """Return the shares of held-out vectors whose language is found, by "all" and by pair ("ar-de").
 
-    Vectors [n, d] and [m, d] may be of any length and floating type; they are scaled to unit length by blocks
-    (zero stays zero), or come as `UnitVectors`. Languages are indices into `languages`; clusters are codes
-    that mean the same for questions and candidates.
-
-    With more dimensions than vectors, or than `MOST_DIMENSIONS`, all is done on the span of at most
-    `MOST_DIMENSIONS` vectors drawn evenly from all of them (without their languages). That is exact where
-    there are no more vectors than that, and a close approximation otherwise.
-
-    Raises:
-        ValueError: questions and candidates differ in dimensions, or a column has another length.
-
+    Where a language has a hyphen, pairs are "ar:zh-Hant": "aa-bb-cc" could be two of them. Chance is the
+    share of the commonest language among the held-out vectors. Where a number cannot be given, a note says
+    why; the key "pairs" stands for all pairs. A vector for which several languages are equally likely counts
+    in part.
     """
-    of_questions, of_candidates = (
-        given if isinstance(given, UnitVectors) else UnitVectors(given) for given in (questions, candidates)
-    )
-    if of_questions.dim != of_candidates.dim:
-        raise ValueError(f"questions have {of_questions.dim} dimensions, candidates {of_candidates.dim}")
-    clusters = np.unique(np.concatenate([question_cluster, candidate_cluster]))
-    test_clusters = clusters[:0]
-    if len(clusters) >= FEWEST_CLUSTERS:
-        test_clusters = stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT]
-    sides = (
-        _side(of_questions, question_language, question_cluster, test_clusters),
-        _side(of_candidates, candidate_language, candidate_cluster, test_clusters),
-    )
-    with one_library_thread():  # the number of threads must not change the rounding of products
-        return _summed(sides, tuple(languages), len(clusters), seed)
+    problem = None
+    if space.n_clusters < HELD_OUT:
+        problem = f"too few clusters to hold out a third: {space.n_clusters}, at least {HELD_OUT} are needed"
+    elif np.count_nonzero(space.sizes) < 2:
+        problem = "there are training vectors of fewer than two languages"
+    elif not any(side.held_out.any() for side in space.sides):
+        problem = "there are no vectors in the held-out clusters"
+    if problem:
+        return {"language_id_accuracy": {}, "language_id_chance": {}, "language_id_notes": {"all": problem}}
+    pairs, notes = list(combinations(range(len(space.languages)), 2)), {}
+    if len(space.languages) > MOST_LANGUAGES:
+        notes["pairs"] = f"left out: {len(space.languages)} languages, pairs are for at most {MOST_LANGUAGES}"
+        pairs = []
+    trained = [pair for pair in pairs if space.sizes[list(pair)].all()]
+    with one_library_thread():
+        hits = _hits(space, _joint_model(space), {pair: _pair_model(space, *pair) for pair in trained})
+    between = ":" if any("-" in tag for tag in space.languages) else "-"
+    scores, chance = {}, {}
+    for codes in [None, *pairs]:
+        name = "all" if codes is None else between.join(space.languages[code] for code in codes)
+        parts = [part for part in hits.get(codes, []) if len(part[0])]
+        if codes is not None and len(parts) < 2:
+            lost = [code for code in codes if not (space.sizes[code] and len(hits[None][code][0]))]
+            missing = [space.languages[code] for code in lost]
+            notes[name] = f"no vectors of {' and '.join(missing)} in the training or the held-out part"
+            continue
+        values, clusters = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        scores[name] = mean_score(values, clusters)
+        chance[name] = max(len(part[0]) for part in parts) / len(values)
+    view: View = {"language_id_accuracy": scores, "language_id_chance": chance}
+    return view | ({"language_id_notes": notes} if notes else {})
 
 
-def _summed(
-    sides: tuple[PoolSide, PoolSide], languages: tuple[str, ...], clusters: int, seed: int
-) -> SpaceStatistics:
-    """Make the pass over the training vectors, language by language."""
-    frame = _frame(sides, seed)
-    sizes, sums = np.zeros(len(languages), dtype=np.int64), np.zeros((len(languages), frame.kept))
-    by_language: list[Moments] = []
-    everything = moments_of(frame, ())
-    for code in range(len(languages)):
-        found = moments_of(frame, (b for side in sides for b in _blocks(side, frame, code, False)))
-        sizes[code], sums[code] = found.n, found.total
-        everything = everything.add(found)
-        if len(languages) <= MOST_LANGUAGES:
-            by_language.append(found)
-    return SpaceStatistics(
-        languages, sides, frame, sizes, sums, tuple(by_language), everything, clusters, seed
-    )
+Model = tuple[Floats, Floats]  # weights [k, c] and intercept [c] of scores x·weights + intercept
 
 
-def _side(vectors: UnitVectors, language: Ints, cluster: Ints, test_clusters: Ints) -> PoolSide:
-    if not len(vectors) == len(language) == len(cluster):
-        raise ValueError(f"{len(vectors)} vectors, {len(language)} languages, {len(cluster)} clusters")
-    return PoolSide(vectors, language, cluster, np.isin(cluster, test_clusters))
+def _pair_model(space: Space, one: int, other: int) -> Model:
+    """Return the model whose score is positive for the first language of a pair, negative for the second."""
+    first, second = space.by_language[one], space.by_language[other]
+    both = first + second
+    target = (first.n - second.n) / both.n
+    weights = _ridge(both, (first.total - second.total - both.total * target)[:, None], space.dim)
+    return weights, target - both.mean @ weights
 
 
-def _frame(sides: tuple[PoolSide, PoolSide], seed: int) -> Coordinates:
-    """Return where the coordinates start and, for many dimensions, the directions that are kept."""
-    sizes = [len(side.vectors) for side in sides]
-    dim = sides[0].vectors.dim
-    size = min(sum(sizes), MOST_DIMENSIONS)
-    drawn = np.sort(stream(seed, _VECTORS).choice(sum(sizes), size, replace=False))
-    rows = (drawn[drawn < sizes[0]], drawn[drawn >= sizes[0]] - sizes[0])
-    parts = [side.vectors.screened(own) for side, own in zip(sides, rows, strict=True)]
-    sample = np.concatenate(parts).astype(np.float64)
-    centre = sample.mean(axis=0) if size else np.zeros(dim)
-    if dim <= size or size == 0:
-        return Coordinates(centre.astype(np.float32), None)
-    return Coordinates(centre.astype(np.float32), np.linalg.qr((sample - centre).T)[0].astype(np.float32))
+def _joint_model(space: Space) -> Model:
+    """Return the model of all languages, one score for each."""
+    everything = sum(space.by_language[1:], space.by_language[0])
+    shares = space.sizes / everything.n
+    sums = np.stack([moments.total for moments in space.by_language], axis=1)
+    weights = _ridge(everything, sums - np.outer(everything.total, shares), space.dim)
+    return weights, shares - everything.mean @ weights
 
 
-def _blocks(side: PoolSide, frame: Coordinates, language: int, held_out: bool) -> Iterator[Block]:
-    rows = side.rows(language, held_out)
-    for start in range(0, len(rows), BLOCK_ROWS):
-        own = rows[start : start + BLOCK_ROWS]
-        yield (*frame.coordinates(side.vectors.screened(own)), side.cluster[own])
+def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
+    """Solve (scatter + penalty) w = right, [k, c], by Cholesky; zero where the vectors do not vary.
+
+    The penalty is RIDGE times the mean eigenvalue (trace/d). Rounding of float32 products stays far below it
+    (about 1e-7 of the mean eigenvalue for vectors spread evenly); should it not, the penalty grows tenfold.
+    """
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    scatter = moments.scatter()
+    trace = float(np.trace(scatter))
+    if not np.isfinite(trace):
+        raise ValueError("vectors hold NaN or infinity")
+    if trace <= _NO_VARIANCE * moments.n:
+        return np.zeros_like(right)
+    penalty, identity = RIDGE * trace / dim, np.eye(len(scatter))
+    while True:
+        try:
+            return np.asarray(cho_solve(cho_factor(scatter + penalty * identity, lower=True), right))
+        except LinAlgError:
+            penalty *= 10
+
+
+def _hits(
+    space: Space, joint: Model, pairs: Mapping[tuple[int, int], Model]
+) -> dict[tuple[int, int] | None, list[tuple[Floats, Ints]]]:
+    """Return hits of each model (None: the joint one) on held-out vectors, and their clusters, by language.
+
+    One product for each language: its vectors with the weights of all models that know it.
+    """
+    hits: dict[tuple[int, int] | None, list[tuple[Floats, Ints]]] = {None: [], **{pair: [] for pair in pairs}}
+    G = len(space.languages)
+    for code in range(G):
+        known = [pair for pair in pairs if code in pair]
+        sign = np.array([1.0 if pair[0] == code else -1.0 for pair in known])
+        weights, intercept = (
+            np.concatenate(parts, axis=-1)
+            for parts in zip(joint, *(pairs[pair] for pair in known), strict=True)
+        )
+        columns, clusters = [np.zeros((0, 1 + len(known)))], [np.zeros(0, dtype=np.int64)]
+        for block, _, cluster in space.blocks(code, held_out=True):
+            scores = block.astype(np.float64) @ weights + intercept
+            best = scores[:, :G] == scores[:, :G].max(axis=1, keepdims=True)
+            largest = best[:, code] / best.sum(axis=1)
+            columns.append(np.column_stack([largest, (np.sign(scores[:, G:] * sign) + 1) / 2]))
+            clusters.append(cluster)
+        for model, values in zip([None, *known], np.concatenate(columns).T, strict=True):
+            hits[model].append((values, np.concatenate(clusters)))
+    return hits
+
+
+def most_apart(space: Space) -> tuple[str, str]:
+    """Return the two languages whose mean unit vectors (of the training part) are furthest apart.
+
+    Languages with questions and candidates go first, then those with candidates: otherwise questions of one
+    language might be compared with sentences of another, which differ in more than their language.
+    """
+    present = [np.bincount(side.language, minlength=len(space.languages)) > 0 for side in space.sides]
+    codes = np.flatnonzero(space.sizes)
+    for having in (present[0] & present[1], present[1]):
+        if np.count_nonzero(having[codes]) > 1:
+            codes = codes[having[codes]]
+            break
+    means = {code: space.by_language[code].mean for code in codes.tolist()}
+    pairs = combinations(means, 2)
+    first, second = max(pairs, key=lambda pair: float(((means[pair[0]] - means[pair[1]]) ** 2).sum()))
+    return space.languages[first], space.languages[second]
+
+
+def picture(space: Space, pair: Sequence[str]) -> tuple[list[dict[str, Any]], tuple[float, float]]:
+    """Return points of two languages' questions and candidates, and the share of the variance on each axis.
+
+    The axes are the first two principal components of all vectors of the two languages, the points a sample
+    of them: which ones depends on the seed and the number of rows alone, so that encoders show the same
+    texts. The second language lies to the right of the first, and above it. Of a point, "row" is the row of
+    the questions or of the candidates.
+    """
+    codes = [space.languages.index(tag) for tag in pair]
+    with one_library_thread():
+        first, second = (
+            space.moments(code, held_out=False) + space.moments(code, held_out=True) for code in codes
+        )
+        both, axes, shares = _components(first, second)
+    points = []
+    for side, role in zip(space.sides, ROLES, strict=True):
+        for code, tag in zip(codes, pair, strict=True):
+            rows = np.flatnonzero(side.language == code)
+            if len(rows) > MOST_POINTS:
+                random = stream(space.seed, f"picture {role} {tag}")
+                rows = np.sort(random.choice(rows, MOST_POINTS, replace=False))
+            at = ((space.coordinates(side, rows)[0].astype(np.float64) - both.mean) @ axes).astype(np.float32)
+            points += [
+                {"language": tag, "role": role, "row": row, "x": float(x), "y": float(y)}
+                for row, (x, y) in zip(rows.tolist(), at, strict=True)
+            ]
+    return points, shares
+
+
+def _components(first: Moments, second: Moments) -> tuple[Moments, Floats, tuple[float, float]]:
+    """Return all moments, two axes [k, 2] (zero where there is no variance) and their shares of variance.
+
+    An axis points the way from the first to the second mean; where it is at right angles to it, its largest
+    loading is positive.
+    """
+    from scipy.linalg import eigh
+
+    both = first + second
+    k = len(both.total)
+    values, vectors = eigh(both.scatter(), subset_by_index=[max(k - 2, 0), k - 1], check_finite=False)
+    total = both.squares - float(both.total @ both.mean)
+    axes, shares = np.zeros((k, 2)), [0.0, 0.0]
+    for place in range(min(k, 2)):
+        if total > 1e-12 * both.n and values[-1 - place] > 1e-12 * total:
+            axis = vectors[:, -1 - place]
+            along = float(axis @ (second.mean - first.mean))
+            if abs(along) < 1e-9:
+                along = float(axis[np.abs(axis).argmax()])
+            axes[:, place] = axis if along >= 0 else -axis
+            shares[place] = float(values[-1 - place] / total)
+    return both, axes, (shares[0], shares[1])

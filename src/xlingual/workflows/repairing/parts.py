@@ -28,13 +28,13 @@ from xlingual.data.pools.pool import (
 from xlingual.data.samples import dependent
 from xlingual.errors import DataWarning, InputError, parameter
 from xlingual.evaluation.banks import banked
-from xlingual.evaluation.multilingual_pool.language_bias import (
-    monolingual_average_precision,
-    single_answer_precision,
-    single_language_precision,
+from xlingual.evaluation.multilingual_pool.passes import PoolPass, rank_vectors
+from xlingual.evaluation.multilingual_pool.ranks import (
+    PoolRanks,
+    alone_precision,
+    language_precision,
+    own_and_other,
 )
-from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts, one_pass
-from xlingual.evaluation.multilingual_pool.relevant_ranks import own_and_other, relevant_ranks
 from xlingual.evaluation.near_duplicates import declared_units
 from xlingual.evaluation.similarities import COSINE
 from xlingual.files import atomic_file, make_folder, refuse_loss
@@ -132,16 +132,15 @@ class Found:
     alone: Floats  # [n, G] among candidates of each language by itself; NaN for no answer in it
     single: Floats  # [n, G] of a single answer in the pool; NaN for no answer in the language
     monolingual: Floats  # [n] among candidates of the question's language; NaN without an answer there
-    counts: PoolCounts
-    heads: Heads | None
+    ranked: PoolPass
 
 
-def crosslingual(counts: PoolCounts, alone: Floats) -> Floats:
+def crosslingual(ranks: PoolRanks, alone: Floats) -> Floats:
     """Return the mean over the other languages of the precision in each language by itself, [n] of [n, G].
 
     NaN where a question has no answer in another language.
     """
-    return own_and_other(counts, alone)[1]
+    return own_and_other(ranks, alone)[1]
 
 
 def refuse_without_other(parts: Sequence[MultilingualPool]) -> None:
@@ -220,26 +219,24 @@ class PartVectors:
         self, map: Affine | None, ranker: Ranker, repair: Banked | None = None, criterion: str = POOL
     ) -> Floats:
         """Return the average precision of each question, by the criterion [n]; NaN where it has none."""
-        counts = one_pass(self.pool, *self.moved(map), ranker=ranker, repair=repair).counts
+        ranks = rank_vectors(self.pool, *self.moved(map), ranker=ranker, repair=repair).ranks
         if criterion == CROSSLINGUAL:
-            return crosslingual(counts, single_language_precision(relevant_ranks(counts)))
-        values: Floats = average_precision(counts.whole_pool())
+            return crosslingual(ranks, language_precision(ranks))
+        values: Floats = average_precision(ranks.targets())
         return values
 
     def found(self, map: Affine | None, ranker: Ranker, repair: Banked | None = None) -> Found:
         """Return where all answers stand."""
         top = min(HUB_PLACES, len(self.pool.candidates))
-        passed = one_pass(self.pool, *self.moved(map), top=top, depth=top, ranker=ranker, repair=repair)
-        ranks = relevant_ranks(passed.counts)
-        alone = single_language_precision(ranks)
+        ranked = rank_vectors(self.pool, *self.moved(map), top=top, ranker=ranker, repair=repair)
+        ranks, alone = ranked.ranks, language_precision(ranked.ranks)
         return Found(
-            average_precision(passed.counts.whole_pool()),
-            crosslingual(passed.counts, alone),
+            average_precision(ranks.targets()),
+            crosslingual(ranks, alone),
             alone,
-            single_answer_precision(ranks),
-            monolingual_average_precision(ranks),
-            passed.counts,
-            passed.heads,
+            alone_precision(ranks),
+            own_and_other(ranks, alone)[0],
+            ranked,
         )
 
     def fit_data(self) -> FitData:

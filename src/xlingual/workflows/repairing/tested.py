@@ -10,7 +10,6 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.comparison.outcome import too_few
-from xlingual.evaluation.multilingual_pool.lists import hubs, named
 from xlingual.results import Interval
 from xlingual.results.repair import BETTER, UNDECIDED, WORSE, Change, Hubs
 from xlingual.stats import Paired, PairedTest, paired_test
@@ -103,11 +102,11 @@ def _whole(before: Found, after: Found, criterion: str) -> Slice | None:
     if not len(rows):
         return None
     changed = _values(after, criterion)[0]
-    return Slice(ALL, target, values[rows], changed[rows], before.counts.cluster[rows])
+    return Slice(ALL, target, values[rows], changed[rows], before.ranked.ranks.cluster[rows])
 
 
 def _by_language(before: Found, after: Found, criterion: str) -> Iterator[Slice]:
-    counts = before.counts
+    counts = before.ranked.ranks
     values, target = _values(before, criterion)
     changed = _values(after, criterion)[0]
     for code, language in enumerate(counts.languages):
@@ -118,7 +117,7 @@ def _by_language(before: Found, after: Found, criterion: str) -> Iterator[Slice]
 
 def _by_pair(before: Found, after: Found, criterion: str) -> Iterator[Slice]:
     """Yield the pairs of languages: what a criterion is over, taken apart."""
-    counts = before.counts
+    counts = before.ranked.ranks
     values, changed = (
         found.alone if criterion == CROSSLINGUAL else found.single for found in (before, after)
     )
@@ -135,7 +134,7 @@ def _by_pair(before: Found, after: Found, criterion: str) -> Iterator[Slice]:
 
 
 def _monolingual(before: Found, after: Found) -> Iterator[Slice]:
-    counts = before.counts
+    counts = before.ranked.ranks
     for code, language in enumerate(counts.languages):
         rows = np.flatnonzero((counts.question_language == code) & ~np.isnan(before.monolingual))
         if len(rows):
@@ -145,7 +144,7 @@ def _monolingual(before: Found, after: Found) -> Iterator[Slice]:
 
 def _bias(before: Found, after: Found, delta: float, alpha: float, seed: int) -> Change | None:
     """Return how much better an answer in the own language is found than one in others, before and after."""
-    counts = before.counts
+    counts = before.ranked.ranks
     own = np.arange(before.single.shape[1]) == counts.question_language[:, None]
     known = ~np.isnan(before.single)
     rows = np.flatnonzero((known & own).any(axis=1) & (known & ~own).any(axis=1))
@@ -214,5 +213,4 @@ def _change(part: Slice, test: PairedTest | None, delta: float, alpha: float, ci
 
 
 def _skewness(found: Found) -> float:
-    assert found.heads is not None
-    return hubs(found.counts, named(found.heads)).hubness.skewness
+    return found.ranked.hubs().hubness.skewness

@@ -12,7 +12,7 @@ from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool, split_pool
 from xlingual.errors import DataWarning
 from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
-from xlingual.evaluation.multilingual_pool.space import space_statistics
+from xlingual.evaluation.multilingual_pool.space import Space
 
 N = 16
 TAGS = ("de", "en")
@@ -133,18 +133,9 @@ def test_intervals_and_held_out_parts_keep_translations_together(pool_folder, ca
             assert set(side.split) == {"train", "test"}
 
     q, c = pool.questions, pool.candidates
-    found = space_statistics(
-        np.ones((len(q), 2), np.float32),
-        np.ones((len(c), 2), np.float32),
-        question_language=q.language,
-        candidate_language=c.language,
-        question_cluster=q.cluster,
-        candidate_cluster=c.cluster,
-        languages=pool.languages,
-        seed=0,
-    )
+    space = Space(pool, *(np.ones((len(side), 2), np.float32) for side in (q, c)))
     held = {}
-    for rows, side in zip((q, c), found.sides, strict=True):
+    for rows, side in zip((q, c), space.sides, strict=True):
         for text, out in zip(rows.text, side.held_out.tolist(), strict=True):
             held.setdefault(text.rstrip("?"), set()).add(out)
     assert set(map(len, held.values())) == {1} and len(set.union(*held.values())) == 2
