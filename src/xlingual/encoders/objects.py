@@ -284,11 +284,8 @@ def _callable(target: Any, start: str) -> tuple[Callable[[Any], Any], bool]:  # 
         )
     annotation = parameters[0].annotation
     words = f"{getattr(annotation, '__name__', '')} {annotation}"
-    if re.search(r"\b(Texts|Images)\b", words):
-        return function, True
-    if function is encode:
-        return function, not re.search(r"\bstr\b", words)
-    return function, bool(getattr(target, "takes_batch", False))
+    by_default = function is encode and not re.search(r"\bstr\b", words)
+    return function, by_default or re.search(r"\b(Texts|Images)\b", words) is not None
 
 
 @contextmanager

@@ -33,23 +33,16 @@ def check_file(path: Path) -> None:
             f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}: save an array of "
             "numbers with numpy.save; a model is written st:NAME, hf:NAME or model:DIR"
         )
-    if not path.is_file():
-        names = [name for name in names_beside(path, "file of vectors") if name.endswith(SUFFIXES)]
-        hint = did_you_mean(path.name, names) or f" The folder has: {listed(names) or 'none'}"
-        places = "; placeholders are {lang} and {role}" if "{" in str(path) else ""
-        raise InputError(f"file of vectors {path} not found.{hint}{places}")
-    regular_file(path, "a file of vectors")
-
-
-def names_beside(path: Path, what: str) -> list[str]:
-    """List the files beside one that is not there; raise InputError where it never can be."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: name a {what} in it")
     if path.exists():
-        regular_file(path, f"a {what}")
-    if not path.parent.is_dir():
-        raise InputError(f"{what} {path} not found: there is no folder {path.parent}")
-    return sorted(other.name for other in path.parent.iterdir() if other.is_file())
+        regular_file(path, "a file of vectors")
+        return
+    folder = path.parent
+    if not folder.is_dir():
+        raise InputError(f"file of vectors {path} not found: there is no folder {folder}")
+    names = sorted(other.name for other in folder.iterdir() if other.suffix in SUFFIXES)
+    hint = did_you_mean(path.name, names) or f" The folder has: {listed(names) or 'none'}"
+    places = "; placeholders are {lang} and {role}" if "{" in str(path) else ""
+    raise InputError(f"file of vectors {path} not found.{hint}{places}")
 
 
 def one_size(dims: Mapping[Any, int], remedy: str) -> int:
