@@ -7,7 +7,7 @@ nothing to import.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -62,6 +62,10 @@ class Texts:
 
     def __len__(self) -> int:
         return len(self.text)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the texts, so that a batch can be read as a list of them."""
+        return iter(self.text)
 
     def take(self, rows: Ints) -> Texts:
         """Return the chosen rows as a batch."""

@@ -99,8 +99,8 @@ def _readable(path: Path) -> Iterator[None]:
         pickled = "pickle" in line or "Python objects" in line
         reason = "a pickle, which could run code" if pickled else line[:200]
         raise InputError(
-            f"{path} is no plain table of numbers, or damaged ({reason}): save it again, as float16 or "
-            "float32"
+            f"{path} is no plain table of numbers, or damaged ({reason}): save it as float16 or "
+            "float32, with numpy.save for example"
         ) from error
 
 
