@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.encoders.wordlists import LanguageFiles, UnknownWords, segment
 from xlingual.errors import InputError, listed
 from xlingual.records import Encoded, Texts
+
+if TYPE_CHECKING:
+    from xlingual.encoders.translation_model import TranslationModel
 
 SCHEME = Scheme(
     "translate",
@@ -46,17 +49,6 @@ class Translated(NamedTuple):
     unknown: int = 0  # how many of them were not found
 
 
-class Translator(Protocol):
-    """Translates texts of one language at a time; equal identities give equal translations."""
-
-    @property
-    def identity(self) -> str:
-        """Everything that changes the translations, in one line."""
-
-    def translate(self, texts: Sequence[str], language: str) -> Translated:
-        """Return a translation of each text."""
-
-
 class TranslatingEncoder(Adapter):
     """Gives the encoder below texts of one language only: "GloVe + translations", Translate-Test.
 
@@ -68,7 +60,7 @@ class TranslatingEncoder(Adapter):
 
     languages = None
 
-    def __init__(self, base: Encoder, translator: Translator, to: str) -> None:
+    def __init__(self, base: Encoder, translator: DictionaryTranslator | TranslationModel, to: str) -> None:
         super().__init__(base)
         self.translator, self.to = translator, to
         self._unknown = UnknownWords()
@@ -114,7 +106,7 @@ class TranslatingEncoder(Adapter):
             columns.append(list(zip(batch.language, batch.context, strict=True)))
         new: dict[str, dict[str, None]] = {}
         for tag, text in (pair for column in columns for pair in column):
-            if not is_same_language(tag, self.to) and (tag, text) not in self._translations:
+            if not _is_same_language(tag, self.to) and (tag, text) not in self._translations:
                 new.setdefault(tag, {})[text] = None
         for tag, texts in new.items():
             answer = self.translator.translate(list(texts), tag)
@@ -135,7 +127,7 @@ class TranslatingEncoder(Adapter):
         return translated, np.logical_or.reduce(cut)
 
 
-def is_same_language(tag: str, to: str) -> bool:
+def _is_same_language(tag: str, to: str) -> bool:
     """Return whether a text of the language `tag` is in `to`: `en-GB` is in `en`, `pt-BR` not in `pt-PT`."""
     one, other = (re.split("[-_]", language.lower()) for language in (tag, to))
     return all(a == b for a, b in zip(one, other, strict=False))
@@ -210,24 +202,16 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Transl
     assert base is not None
     if isinstance(base, VectorsEncoder):
         raise InputError("translate: vectors of files cannot be translated: translate before you make them")
-    languages = [tag for tag in context.languages if not is_same_language(tag, to)]
-    return TranslatingEncoder(base, translator(argument, options, languages, to), to)
-
-
-def translator(argument: str, options: Mapping[str, Any], languages: Sequence[str], to: str) -> Translator:
-    """Make what translates texts of the languages into `to`: a dictionary, or a model (hf-…).
-
-    `options` are those of the scheme, defaults filled in. Raises InputError where a file is not there.
-    """
-    by_model = argument.startswith(_MODEL)
+    by_model, kind = (True, "dictionaries") if argument.startswith(_MODEL) else (False, "models (hf-…)")
     for option in SCHEME.options:
         idle = option.name == "unknown" if by_model else option.name not in ("to", "unknown")
         if idle and options[option.name] != option.default:
-            kind = "dictionaries" if by_model else "models (hf-…)"
             raise InputError(f"translate: {option.name} is an option of {kind}: leave it out here")
+    languages = [tag for tag in context.languages if not _is_same_language(tag, to)]
     if not by_model:
-        return DictionaryTranslator(argument, languages, options["unknown"])
+        return TranslatingEncoder(base, DictionaryTranslator(argument, languages, options["unknown"]), to)
     from xlingual.encoders.translation_model import TranslationModel
 
     chosen = {name: options[name] for name in ("beams", "batch", "device", "dtype", "revision")}
-    return TranslationModel(argument.removeprefix(_MODEL), languages, to, **chosen)
+    model = TranslationModel(argument.removeprefix(_MODEL), languages, to, **chosen)
+    return TranslatingEncoder(base, model, to)
