@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import product
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import numpy as np
-from msgspec import structs
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Ints
 from xlingual.data.images import cut, thumbnails
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed.sides import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
@@ -20,7 +18,8 @@ from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.hubs import HUBS_OF, NamedHubs, hubs_of
-from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT, ranked_pairs
+from xlingual.evaluation.image_sentence.directions import Direction, Directions, both_ways
+from xlingual.evaluation.image_sentence.ranks import DEPTHS, RankedPairs, ranked_pairs
 from xlingual.evaluation.image_sentence.sides import (
     EncoderPair,
     ShownImages,
@@ -30,29 +29,22 @@ from xlingual.evaluation.image_sentence.sides import (
     rows_with_images,
 )
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
-from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Numbers, Subject
+from xlingual.evaluation.numbers import Baseline, Numbers, Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
 from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.trec import IMAGE, Ranking, images_of, texts_of
-from xlingual.measures import Measure, MedianRank, RankMeasure, SuccessAt, as_success, parse_rank_measures
+from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.measures.hubness import Places
 from xlingual.ranking import Pool, Ranker, UnitVectors
-from xlingual.records import RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
-from xlingual.results import Interval, Results, Summary
-from xlingual.results.views import Against, HubCounts, ImageSentenceViews
-from xlingual.stats import ResidualPart
-from xlingual.stats.intervals import LEVEL
+from xlingual.results import Results
+from xlingual.results.views import HubCounts, ImageSentenceViews
 from xlingual.store import StoreLike, open_store
-from xlingual.streams import stream
 
 NAME = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
-RSUM = "rsum"
-REPLICATES = 999
-_CELLS = 1 << 22  # counts of a batch of replicates
 
 
 @takes_data()
@@ -126,37 +118,8 @@ def image_sentence(
     )
     run = ImageSentence(manifest, options, fold)
     run.prepare(text_encoders, image_encoders, languages)
-    run.take_baselines([baselines] if isinstance(baselines, str) else baselines)
-    return run.results(chosen, recording)
-
-
-def both_ways(language: str) -> tuple[Subject, Subject]:
-    """Return the two directions of a language: sentence → image, image → sentence."""
-    return Subject(language, IMAGE), Subject(IMAGE, language)
-
-
-@dataclass(frozen=True)
-class Direction:
-    """The ranks of one system in one direction, slice by slice."""
-
-    sides: list[Side]
-    counts: list[RankCounts]
-
-    @property
-    def clusters(self) -> list[list[Ints]]:
-        """The ways in which the queries of each slice are clustered."""
-        return [[side.clusters] for side in self.sides]
-
-    def chance(self, measure: RankMeasure) -> float:
-        """Return the value of an encoder that knows nothing."""
-        return float(np.mean([measure.aggregate(measure.per_query(side.by_chance)) for side in self.sides]))
-
-    def same_queries(self, other: Direction) -> bool:
-        """Return whether another system answered the same queries, of the same images."""
-        return len(self.sides) == len(other.sides) and all(
-            np.array_equal(a.rows, b.rows) and np.array_equal(a.clusters, b.clusters)
-            for a, b in zip(self.sides, other.sides, strict=True)
-        )
+    named = [baselines] if isinstance(baselines, str) else baselines
+    return run.results(chosen, run.directions(named), recording)
 
 
 class ImageSentence(Run):
@@ -170,8 +133,6 @@ class ImageSentence(Run):
         self.fold = fold
         self.systems: list[EncoderPair] = []
         self.captions: dict[str, Ints] = {}
-        self.baselines: dict[str, str | None] = {}  # by language
-        self.directions: dict[tuple[str, Subject], Direction] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
         self._picture = thumbnails(manifest.image_source)
@@ -213,8 +174,8 @@ class ImageSentence(Run):
             self.fit({system.name: system.texts}, evaluated, queries=queries_for(manifest))
             self.image_identities[system.name] = self.identity(system.images)
 
-    def take_baselines(self, baselines: Sequence[str]) -> None:
-        """Take the baseline of each language, the first that has it; refuse a name that is no system."""
+    def directions(self, baselines: Sequence[str]) -> Directions:
+        """Return no direction yet, and the baseline of each language: the first named that has it."""
         names = [system.name for system in self.systems]
         for name in baselines:
             if name not in names:
@@ -226,9 +187,10 @@ class ImageSentence(Run):
             raise InputError(
                 f"{parameter('baselines')} needs another text encoder to compare with: give a second one"
             )
-        for tag in self.captions:
-            has = {system.name for system in self.systems if tag in system.languages}
-            self.baselines[tag] = next((name for name in baselines if name in has), None)
+        languages = {system.name: system.languages for system in self.systems}
+        return Directions(
+            {tag: next((b for b in baselines if tag in languages[b]), None) for tag in self.captions}
+        )
 
     def rows_of(self, system: EncoderPair) -> Ints:
         """Return the captions that a system encodes, in the order of the manifest."""
@@ -240,7 +202,9 @@ class ImageSentence(Run):
             )
         return np.sort(np.concatenate(rows))
 
-    def results(self, measures: Sequence[RankMeasure], recording: Recording) -> Results:
+    def results(
+        self, measures: Sequence[RankMeasure], directions: Directions, recording: Recording
+    ) -> Results:
         """Return the results of all systems."""
         spoken = {
             system.name: [tag for tag in self.captions if tag in system.languages] for system in self.systems
@@ -257,15 +221,15 @@ class ImageSentence(Run):
                 if len(languages) < len(most)
             },
             compared=len(self.captions),
-            same_queries=self._same_queries,
+            same_queries=directions.same_queries,
         )
         clusters = self._images_of(self.systems[0])[1].row_cluster
         m = self.manifest
         rows = QueryRows(m.ids, m.item, m.item_ids, clusters, m.labels)
-        compare = partial(self._compare_with_baselines, numbers)
-        results = evaluate(self, numbers, self._stream(measures), rows, recording, compare=compare)
+        ranked, compare = self._stream(measures, directions), partial(directions.compare, numbers)
+        results = evaluate(self, numbers, ranked, rows, recording, compare=compare)
         if {SuccessAt(k) for k in DEPTHS} <= set(measures):
-            results.summary += self._sums(numbers)
+            results.summary += directions.sums(numbers)
         self._images.clear()
         return results
 
@@ -286,7 +250,7 @@ class ImageSentence(Run):
             self._images[key] = index, ShownImages.of(self.manifest, index.code)
         return self._images[key]
 
-    def _stream(self, measures: Sequence[RankMeasure]) -> Iterator[Ranked]:
+    def _stream(self, measures: Sequence[RankMeasure], directions: Directions) -> Iterator[Ranked]:
         """Rank images and sentences by each system, in each language that it has."""
         for system in self.systems:
             images, shown = self._images_of(system)
@@ -301,45 +265,46 @@ class ImageSentence(Run):
             for language in (tag for tag in self.captions if tag in system.languages):
                 slices = shown.slices(self.manifest, self.captions[language], self.fold, language)
                 _refuse_small_pools(slices, measures, language)
-                yield from self._both_ways(system, language, slices, measures, (texts, images))
+                ranked = self._rank(system, language, slices, texts, images)
+                for way, subject in enumerate(both_ways(language)):
+                    sides = [side.turned if way else side for side in slices]
+                    direction = Direction(sides, [pairs.ways[way] for pairs in ranked])
+                    directions.by_system[system.name, subject] = direction
+                    hubs = self._hubs(subject, sides[0], ranked[0].places[way])
+                    yield replace(
+                        self._ranked(system, subject, direction, measures, hubs.hubs.counts),
+                        hubs=hubs,
+                        ranking=partial(self._ranking, subject, sides[0], texts, images),
+                    )
 
     def _texts(self, system: EncoderPair, name: str, encoder: Encoder) -> TextVectors:
         """Return the vectors of a system's captions."""
         return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())
 
-    def _both_ways(
+    def _rank(
         self,
         system: EncoderPair,
         language: str,
         slices: Sequence[Side],
-        measures: Sequence[RankMeasure],
-        encoded: tuple[TextVectors, ImageIndex],
-    ) -> Iterator[Ranked]:
-        """Rank images for the sentences of a language, and sentences for the images, slice by slice."""
-        texts, images = encoded
-        vectors, ranked = images.pool.vectors, []
+        texts: TextVectors,
+        images: ImageIndex,
+    ) -> list[RankedPairs]:
+        """Rank the sentences and the images of each slice both ways; hubs are those of the first."""
+        vectors = images.pool.vectors
+        ranked: list[RankedPairs] = []
         with self.stage("rank"):
-            for number, side in enumerate(slices):
-                both = ranked_pairs(
+            for side in slices:
+                pairs = ranked_pairs(
                     Pool.of(texts.vectors, texts.position[side.rows]),
                     Pool.of(vectors.raw, vectors.rows[images.points[images.code[side.candidates]]]),
                     (side.query, side.candidate),
                     ranker=self.options.ranker,
                     progress=self.progress(f"ranking {language}: {system.name}"),
-                    first=0 if number else HUBS_OF,
+                    first=0 if ranked else HUBS_OF,
                 )
-                self.tally.add(both.similarity)
-                ranked.append(both)
-        for way, subject in enumerate(both_ways(language)):
-            sides = [side.turned if way else side for side in slices]
-            direction = Direction(sides, [both.ways[way] for both in ranked])
-            self.directions[system.name, subject] = direction
-            hubs = self._hubs(subject, sides[0], cast("Places", ranked[0].places[way]))
-            yield replace(
-                self._ranked(system, subject, direction, measures, hubs.hubs.counts),
-                hubs=hubs,
-                ranking=partial(self._ranking, subject, sides[0], *encoded),
-            )
+                self.tally.add(pairs.similarity)
+                ranked.append(pairs)
+        return ranked
 
     def _ranked(
         self,
@@ -410,60 +375,6 @@ class ImageSentence(Run):
                 compared.append(UnitVectors(texts.vectors, texts.position[rows]))
         return Ranking(named[0], named[1], (side.query, side.candidate), vectors=(compared[0], compared[1]))
 
-    def _same_queries(self, system: str, reference: str) -> bool:
-        """Return whether two systems answered the same queries wherever both were evaluated."""
-        ways = self.directions
-        subjects = [subject for name, subject in ways if name == system and (reference, subject) in ways]
-        return all(ways[system, subject].same_queries(ways[reference, subject]) for subject in subjects)
-
-    def _compare_with_baselines(self, numbers: Numbers) -> None:
-        """Enter the difference of each system to the baseline of the language."""
-        for (name, subject), measure in product(self.directions, numbers.measures):
-            baseline = self.baselines[subject.target if subject.source == IMAGE else subject.source]
-            if baseline is None or baseline == name:
-                continue
-            number = numbers[name, measure.name, subject]
-            scores = [_score(numbers, each, measure.name, subject) for each in (name, baseline)]
-            against = _against(baseline, *scores, same=self._same_queries(name, baseline))
-            if isinstance(measure, MedianRank) and self._same_queries(name, baseline):
-                ways = [self.directions[each, subject] for each in (name, baseline)]
-                against = structs.replace(against, ci=_median_interval(measure, *ways))
-            numbers[name, measure.name, subject] = replace(
-                number,
-                views=structs.replace(cast("ImageSentenceViews", number.views), against=against),
-                row_views=ImageSentenceViews(against),
-            )
-
-    def _sums(self, numbers: Numbers) -> Iterator[Summary]:
-        """Yield the sums of recalls in per cent, of each language over both directions, then their means."""
-        lines: dict[str, list[BoardLine]] = {}
-        for language, baseline in self.baselines.items():
-            sums: dict[str, Score] = {}
-            board: dict[str, BoardLine] = {}
-            cells = list(product(both_ways(language), map(SuccessAt, DEPTHS)))
-            for name in (system.name for system in self.systems if language in system.languages):
-                sums[name] = _summed([_score(numbers, name, m.name, subject) for subject, m in cells])
-                chance = sum(self.directions[name, subject].chance(measure) for subject, measure in cells)
-                board[name] = BoardLine(sums[name], PERCENT * chance, n_pairs=2)
-            for name in sums if baseline is not None else ():
-                if baseline is not None and name != baseline:
-                    same = self._same_queries(name, baseline)
-                    against = _against(baseline, sums[name], sums[baseline], same=same)
-                    board[name] = replace(board[name], views=ImageSentenceViews(against))
-            yield from numbers.leaderboard(RSUM, (language, IMAGE), board, higher=True)
-            for name, line in board.items():
-                lines.setdefault(name, []).append(line)
-        means = {
-            name: BoardLine(
-                Score.mean([cast("Score", line.estimate) for line in of_system]),
-                float(np.mean([cast("float", line.chance) for line in of_system])),
-                n_pairs=2 * len(of_system),
-                note=numbers.partial.get(name),
-            )
-            for name, of_system in lines.items()
-        }
-        yield from numbers.leaderboard(RSUM, OVERALL, means, higher=True)
-
 
 def _refuse_small_pools(slices: Sequence[Side], measures: Sequence[RankMeasure], language: str) -> None:
     """Raise InputError where every query would be a hit."""
@@ -477,49 +388,3 @@ def _refuse_small_pools(slices: Sequence[Side], measures: Sequence[RankMeasure],
                 "query would be a hit; give more items, or a smaller k "
                 f"({parameter('measures', ['Success@k'])})"
             )
-
-
-def _score(numbers: Numbers, system: str, measure: str, subject: Subject) -> Score:
-    """Return the score that was entered."""
-    return cast("Score", numbers[system, measure, subject].estimate)
-
-
-def _against(baseline: str, score: Score, reference: Score, *, same: bool) -> Against:
-    """Return the difference to the baseline, its interval query by query where there are the same queries."""
-    gap = score.less(reference) if same else None
-    return Against(baseline, score.value - reference.value, None if gap is None else gap.interval())
-
-
-def _summed(scores: Sequence[Score]) -> Score:
-    """Return the sum of the scores in per cent, with everything that its interval is made of."""
-    mean, by = Score.mean(scores), PERCENT * len(scores)
-    low, high = mean.bounds or (0.0, 1.0)
-    parts = [ResidualPart(by * part.residuals, part.ways, part.weights) for part in mean.parts]
-    return Score(by * mean.value, tuple(parts), (by * low, by * high), by * mean.span)
-
-
-def _median_interval(measure: MedianRank, first: Direction, second: Direction) -> Interval:
-    """Return the percentile interval of a difference of medians, clusters drawn anew with replacement."""
-    differences = np.zeros(REPLICATES)
-    slices = zip(first.sides, first.counts, second.counts, strict=True)
-    for number, (side, *counts) in enumerate(slices):
-        values = [measure.per_query(each) for each in counts]
-        rng = stream(0, f"medians|slice {number}")
-        ids, cluster = np.unique(side.clusters, return_inverse=True)
-        step = max(1, _CELLS // len(cluster))
-        for start in range(0, REPLICATES, step):
-            count = min(step, REPLICATES - start)
-            times = rng.multinomial(len(ids), np.full(len(ids), 1 / len(ids)), size=count)[:, cluster]
-            medians = [_medians(measure, each, times) for each in values]
-            differences[start : start + count] += (medians[0] - medians[1]) / len(first.sides)
-    low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(float(low), float(high), LEVEL, "percentile bootstrap of clusters")
-
-
-def _medians(measure: MedianRank, values: Floats, times: Ints) -> Floats:
-    """Return the measure of `values` [n], each taken so many `times` [replicates, n]."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(times[:, order], axis=1)
-    total = reached[:, -1:]
-    low, high = (values[order][(reached > at).argmax(axis=1)] for at in ((total - 1) // 2, total // 2))
-    return np.array([measure.rounded(float(median)) for median in (low + high) / 2])

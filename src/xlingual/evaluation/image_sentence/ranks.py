@@ -60,7 +60,7 @@ class RankedPairs:
     """Both ways, sentence to image and image to sentence: ranks, and first places if any were asked for."""
 
     ways: tuple[RankCounts, RankCounts]
-    places: tuple[Places | None, Places | None]
+    places: list[Places]
     similarity: Cosine
 
 
@@ -102,7 +102,7 @@ def ranked_pairs(
             _best(to_image, where, text, len(texts.code), len(images.code)),
             _best(to_sentence, where, image, len(images.code), len(texts.code)),
         ),
-        (places[0], places[1]) if places else (None, None),
+        places,
         similarity,
     )
 
