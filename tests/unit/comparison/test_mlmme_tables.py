@@ -28,8 +28,8 @@ from xlingual.results.mlmme_study import (
 from xlingual.results.runs import OfRuns
 from xlingual.stats.corrections import holm
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "evaluation" / "image_sentence"))
-from data import Images, images, manifest
+sys.path.insert(0, str(Path(__file__).parent))
+from captions import Images, images, manifest
 
 N, CAPTIONS = 40, {"en": 2, "de": 1}
 VECTORS = images(N)
