@@ -357,8 +357,9 @@ def test_the_order_of_lines_and_the_format_change_nothing(tmp_path, ties):
         JUDGED | {"q2": {"y": 1, "w": 0}},
         JUDGED | {"q2": {"x": 1, "w": 1}},
         {"q1": JUDGED["q2"], "q2": JUDGED["q1"], "q10": JUDGED["q10"]},
+        JUDGED | {"en:q2": {"x": 1}},  # of which one alone is named with a language
     ]
-    assert len({one[-1] for one in [wanted, *(alone(other, ties=ties) for other in others)]}) == 5
+    assert len({one[-1] for one in [wanted, *(alone(other, ties=ties) for other in others)]}) == 6
 
 
 def test_numbers_of_a_run_do_not_depend_on_the_other_runs_of_the_call():

@@ -163,63 +163,74 @@ def judgements_of_qrels(
     `labels` are as in `runs_against_qrels`.
     """
     _check_relevant(qrels.source, qrels.query, qrels.grade, len(qrels.queries), least)
+    _check_names(qrels, runs, {"clusters": clusters, **labels})
     ordered, order = sorted_names(qrels.queries)
     queries = [qrels.queries[row] for row in order.tolist()]
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     judged, candidate = by_name(qrels.candidates, qrels.candidate)
-    candidates = dict.fromkeys(raw.decode("utf-8", "surrogatepass") for raw in judged.to_pylist())
-    for run in runs:
-        if run.candidates and candidates.keys().isdisjoint(run.candidates):
-            raise InputError(
-                f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
-                f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them "
-                f"alike"
-            )
-    candidates |= dict.fromkeys(name for run in runs for name in run.candidates)
-    for word, column in {"clusters": clusters, **labels}.items():
-        if column and column.keys().isdisjoint(queries):
-            raise InputError(
-                f"{word}: none of its {len(column):,} queries (first: {next(iter(column))!r}) is one of "
-                f"{qrels.source} (first: {queries[0]!r}): name them alike"
-            )
-    tags, ids = _tags_and_ids(queries)
-    has_languages = "" not in tags
-    languages = tuple(dict.fromkeys(tags)) if has_languages else ()
-    words: dict[str, Sequence[str | None]] = {"language": tags} if has_languages else {}
-    words |= {name: [column.get(query) for query in queries] for name, column in labels.items()}
-    sides = (ids, _tags_and_ids(list(candidates))[1]) if has_languages else (queries, list(candidates))
+    names = [raw.decode("utf-8", "surrogatepass") for raw in judged.to_pylist()]
+    candidates = list(dict.fromkeys([*names, *(name for run in runs for name in run.candidates)]))
+    words: dict[str, Sequence[str | None]] = {
+        name: [column.get(query) for query in queries] for name, column in labels.items()
+    }
+    ids, candidate_ids = queries, candidates
+    languages: tuple[str, ...] = ()
+    codes = np.zeros(len(queries), dtype=np.int64)
+    parts = _tags_and_ids(queries)
+    if all(tag for tag, _ in parts):
+        tags, ids = ([part[i] for part in parts] for i in (0, 1))
+        candidate_ids = [bare for _, bare in _tags_and_ids(candidates)]
+        languages = tuple(dict.fromkeys(tags))
+        codes = np.array([languages.index(tag) for tag in tags], dtype=np.int64)
+        words = {"language": tags, **words}
     number: dict[tuple[bool, str], int] = {}
     cluster = [
         number.setdefault((name in clusters, clusters.get(name, bare)), len(number))
-        for name, bare in zip(queries, sides[0], strict=True)
+        for name, bare in zip(queries, ids, strict=True)
     ]
     hasher = hashlib.blake2b(b"xlingual/qrels/2", digest_size=16)
-    for column_of_names in (ordered, judged):
-        hasher.update(names_bytes(column_of_names))
+    hasher.update(names_bytes(ordered))
+    hasher.update(names_bytes(judged))
     lines, rows = np.lexsort((candidate, place[qrels.query])), np.arange(len(queries))
     judgements = Judgements(
         rows=QueryRows(queries, rows, queries, np.array(cluster, dtype=np.int64), words),
-        names=(Ids(queries), Ids(list(candidates))),
+        names=(Ids(queries), Ids(candidates)),
         query=place[qrels.query][lines],
         candidate=candidate[lines],
         grade=qrels.grade[lines],
-        query_language=np.array([languages.index(tag) if tag else 0 for tag in tags], dtype=np.int64),
+        query_language=codes,
         candidate_language=np.zeros(len(candidates), dtype=np.int64),
         languages=languages,
         least=least,
         digest=hasher.hexdigest(),
-        identical=_identical(*sides),
+        identical=_identical(ids, candidate_ids),
         is_whole=False,
     )
     return judgements.without(judgements.identical) if ignore_identical_ids else judgements
 
 
-def _tags_and_ids(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the languages and the ids of names that may be language:id; "" where there is no language."""
+def _check_names(qrels: Qrels, runs: Sequence[SearchRun], columns: Mapping[str, Column]) -> None:
+    """Raise InputError for a run of which no candidate is judged, and a column that names no query."""
+    for run in runs:
+        if run.candidates and {*qrels.candidates}.isdisjoint(run.candidates):
+            raise InputError(
+                f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
+                f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them "
+                "alike"
+            )
+    for word, column in columns.items():
+        if column and column.keys().isdisjoint(qrels.queries):
+            raise InputError(
+                f"{word}: none of its {len(column):,} queries (first: {next(iter(column))!r}) is one of "
+                f"{qrels.source} (first: {qrels.queries[0]!r}): name them alike"
+            )
+
+
+def _tags_and_ids(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the language and the id of each name that may be language:id; "" where there is no language."""
     parts = [(name, *name.partition(":")) for name in names]
-    both = [(tag, bare) if mark and tag_of(tag) == tag else ("", name) for name, tag, mark, bare in parts]
-    return [tag for tag, _ in both], [bare for _, bare in both]
+    return [(tag, bare) if mark and tag_of(tag) == tag else ("", name) for name, tag, mark, bare in parts]
 
 
 def _identical(queries: Sequence[str], candidates: Sequence[str]) -> tuple[Ints, Ints]:
