@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from xlingual.arrays import Ints, Vectors
-from xlingual.encoders.runtime import Batches
+from xlingual.encoders.runtime import Batches, running
 from xlingual.errors import InputError, parameter
 from xlingual.images import GLANCE, THREADS, ImageSource, open_image, read_bytes
 from xlingual.records import Images, digest
@@ -158,7 +158,8 @@ def encode_images(
                 f"it has {image.width} × {image.height} pixels, one side more than {MOST_NARROW} times "
                 "the other: crop it, or leave the row out"
             )
-        return prepare(image)
+        with running(batches.who):
+            return prepare(image)
 
     if not len(images):
         from PIL import Image
