@@ -169,8 +169,15 @@ class ImageSentence(Run):
         requested = np.isin(manifest.language, [manifest.languages.index(tag) for tag in spoken])
         self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), texts))
         self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[texts]))]
-        for system in self.systems:
-            evaluated = manifest.texts(self.rows_of(system))
+        for place, system in enumerate(self.systems):
+            common = tuple(tag for tag in self.captions if tag in system.languages)
+            if not common:
+                raise InputError(
+                    f"text encoder {system.name!r} has none of the languages that have texts with images "
+                    f"({', '.join(self.captions)}): leave it out"
+                )
+            self.systems[place] = system = replace(system, languages=common)
+            evaluated = manifest.texts(self._rows_of(system))
             self.fit({system.name: system.texts}, evaluated, queries=queries_for(manifest))
             self.image_identities[system.name] = self.identity(system.images)
 
@@ -192,33 +199,23 @@ class ImageSentence(Run):
             {tag: next((b for b in baselines if tag in languages[b]), None) for tag in self.captions}
         )
 
-    def rows_of(self, system: EncoderPair) -> Ints:
+    def _rows_of(self, system: EncoderPair) -> Ints:
         """Return the captions that a system encodes, in the order of the manifest."""
-        rows = [texts for language, texts in self.captions.items() if language in system.languages]
-        if not rows:
-            raise InputError(
-                f"text encoder {system.name!r} has none of the languages that have texts with images "
-                f"({', '.join(self.captions)}): leave it out"
-            )
-        return np.sort(np.concatenate(rows))
+        return np.sort(np.concatenate([self.captions[tag] for tag in system.languages]))
 
     def results(
         self, measures: Sequence[RankMeasure], directions: Directions, recording: Recording
     ) -> Results:
         """Return the results of all systems."""
-        spoken = {
-            system.name: [tag for tag in self.captions if tag in system.languages] for system in self.systems
-        }
-        most = set().union(*spoken.values())
         numbers = Numbers(
             NAME,
             measures,
             [subject for language in self.captions for subject in both_ways(language)],
             {system.name: system.image_name for system in self.systems},
             partial={
-                name: f"over {listed(languages, 20)} only: the encoder is for no other"
-                for name, languages in spoken.items()
-                if len(languages) < len(most)
+                system.name: f"over {listed(system.languages, 20)} only: the encoder is for no other"
+                for system in self.systems
+                if len(system.languages) < len(self.captions)
             },
             compared=len(self.captions),
             same_queries=directions.same_queries,
@@ -262,7 +259,7 @@ class ImageSentence(Run):
                     f"{system.image_name!r} gives {n_dimensions[1]}: sentences and images must lie in one "
                     "space; give both encoders of one model"
                 )
-            for language in (tag for tag in self.captions if tag in system.languages):
+            for language in system.languages:
                 slices = shown.slices(self.manifest, self.captions[language], self.fold, language)
                 _refuse_small_pools(slices, measures, language)
                 ranked = self._rank(system, language, slices, texts, images)
@@ -279,7 +276,7 @@ class ImageSentence(Run):
 
     def _texts(self, system: EncoderPair, name: str, encoder: Encoder) -> TextVectors:
         """Return the vectors of a system's captions."""
-        return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())
+        return embed_texts(self.manifest, name, encoder, self._rows_of(system), **self.embedding())
 
     def _rank(
         self,
@@ -363,7 +360,7 @@ class ImageSentence(Run):
         return NamedHubs(hubs, describe, side.candidate)
 
     def _ranking(self, subject: Subject, side: Side, texts: TextVectors, images: ImageIndex) -> Ranking:
-        """Return what a TREC file lists: the images of each sentence, or the sentences of each image."""
+        """Return the list of a TREC file: the images of each sentence, or the sentences of each image."""
         vectors, named, compared = images.pool.vectors, [], []
         for name, rows in zip(subject.pair, (side.rows, side.candidates), strict=True):
             if name == IMAGE:

@@ -280,11 +280,11 @@ class JudgedRun(Run):
 
     @cached_property
     def _places_of_names(self) -> Ints:
-        """The place of each candidate's name, of which trec_eval ranks the last first."""
+        """The place of each candidate's name; trec_eval ranks the last name first."""
         return places_of_names([member.name for member in self._members[1]])
 
     def _ranking(self, listed: PoolVectors | Lists) -> Ranking:
-        """Return what a TREC file lists: the candidates of each query."""
+        """Return the list of a TREC file: the candidates of each query."""
         j, right = self.judgements, self.judgements.grade >= self.judgements.least
         relevant, judged = (j.query[right], j.candidate[right]), (j.query, j.candidate, j.grade)
         ranking = Ranking(self._members[0], self._members[1], relevant, judged=judged)

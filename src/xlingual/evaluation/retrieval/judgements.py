@@ -211,7 +211,7 @@ def judgements_of_qrels(
 
 
 def _check_names(qrels: Qrels, runs: Sequence[SearchRun], columns: Mapping[str, Column]) -> None:
-    """Raise InputError for a run of which no candidate is judged, and a column that names no query."""
+    """Raise InputError for a run without judged candidates, and a column that names no query."""
     for run in runs:
         if run.candidates and {*qrels.candidates}.isdisjoint(run.candidates):
             raise InputError(
