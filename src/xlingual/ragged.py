@@ -63,3 +63,20 @@ def distinct_of(parts: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
     """Return the distinct values of several arrays, ascending, and where each array's are among them."""
     distinct, where = np.unique(np.concatenate(parts), return_inverse=True)
     return distinct, np.split(where, np.cumsum([len(part) for part in parts])[:-1])
+
+
+def components(n: int, first: Ints, second: Ints) -> Ints:
+    """Return the connected component of each of n nodes that are linked in pairs, numbered in their order.
+
+    Each round hangs the root of a component below its smallest neighbour.
+    """
+    label = np.arange(n)
+    while True:
+        ends = label[first], label[second]
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        apart = low < high
+        if not apart.any():
+            return np.unique(label, return_inverse=True)[1].astype(np.int64)
+        np.minimum.at(label, high[apart], low[apart])
+        while (label[label] != label).any():
+            label = label[label]

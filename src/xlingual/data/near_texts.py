@@ -27,6 +27,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.columns import pick
 from xlingual.data.rows import numbered
+from xlingual.ragged import components
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -181,20 +182,6 @@ class Links:
         return Links(first[apart], second[apart], self.distance[apart])
 
 
-def components(n: int, links: Links, chosen: np.ndarray | None = None) -> Ints:
-    """Return the component of each of n nodes, of all links or the chosen ones, bool [p]."""
-    chosen = np.ones(len(links), dtype=bool) if chosen is None else chosen
-    if not chosen.any():  # the import below takes longer than all else here
-        return np.arange(n)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    ends = links.first[chosen], links.second[chosen]
-    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n))
-    label: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
-    return label
-
-
 def without_chains(
     n: int, links: Links, largest: float = LARGEST, *, whole: bool = False
 ) -> tuple[Links, int]:
@@ -205,7 +192,7 @@ def without_chains(
     falls apart into single ones: what so many share says nothing of any two. `whole`: it always does.
     """
     most = max(int(largest * n), _FEW)
-    label = components(n, links)
+    label = components(n, links.first, links.second)
     chains = np.flatnonzero(np.bincount(label, minlength=1) > most)
     stays = np.ones(len(links), dtype=bool)
     for chain in chains.tolist():
@@ -215,7 +202,7 @@ def without_chains(
         while low < high:  # the limit is at `high` or before; all links together are too many
             middle = (low + high) // 2
             near = inside & (links.distance <= distances[middle])
-            if np.bincount(components(n, links, near)).max() > most:
+            if np.bincount(components(n, links.first[near], links.second[near])).max() > most:
                 high = middle
             else:
                 low = middle + 1
@@ -249,7 +236,8 @@ def families(text: Sequence[str], language: Ints, unit: Ints) -> Ints:
     """Join units with near-equal texts: the code of each text's family [n], equal within a unit."""
     names, code = np.unique(unit, return_inverse=True)
     links = text_links(text, language, np.arange(len(unit))).between(code)
-    family: Ints = components(len(names), without_chains(len(names), links)[0])[code]
+    links = without_chains(len(names), links)[0]
+    family: Ints = components(len(names), links.first, links.second)[code]
     return family
 
 

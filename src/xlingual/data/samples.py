@@ -23,6 +23,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import families
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.files import regular_file
+from xlingual.ragged import components
 from xlingual.results.provenance import note_file
 from xlingual.streams import stream
 
@@ -332,14 +333,10 @@ def dependent(manifest: Manifest) -> Ints:
 
     Rows of one row of the table share it too, and so do rows with near-equal texts (`families`).
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     n, start, ends = len(manifest), len(manifest), []
     for column in (manifest.item, manifest.cluster, manifest.image, manifest.table_row):
         rows = np.flatnonzero(column >= 0)
         ends.append(np.stack([rows, start + column[rows]]))
         start += int(column.max(initial=-1)) + 1
     row, node = np.concatenate(ends, axis=1)
-    links = coo_array((np.ones(len(row), dtype=np.int8), (row, node)), shape=(start, start))
-    return families(manifest.text, manifest.language, connected_components(links, directed=False)[1][:n])
+    return families(manifest.text, manifest.language, components(start, row, node)[:n])

@@ -15,9 +15,10 @@ import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
-from xlingual.data.near_texts import LARGEST, SIMILAR, Links, components, text_links, without_chains
+from xlingual.data.near_texts import LARGEST, SIMILAR, Links, text_links, without_chains
 from xlingual.embed.sides import ImageIndex
 from xlingual.errors import parameter, warn
+from xlingual.ragged import components
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors, one_library_thread, rank
 from xlingual.streams import stream
 
@@ -203,7 +204,7 @@ def declared_units(manifest: Manifest) -> Ints:
         for column in (manifest.cluster, manifest.item)
     ]
     first = np.concatenate([row[which] for _, row, which in columns])  # row of the same cluster, or item
-    return components(n, Links(np.tile(np.arange(n), 2), first, np.zeros(2 * n)))
+    return components(n, np.tile(np.arange(n), 2), first)
 
 
 def image_links(
@@ -265,7 +266,7 @@ def _without_chains(n: int, kinds: Sequence[Links], *, whole: bool) -> tuple[Lin
 
 
 def _clusters(every: Ints, units: Ints, links: Links) -> Clusters:
-    label = components(len(units), links)
+    label = components(len(units), links.first, links.second)
     sizes = np.bincount(label)
     cluster = every + len(sizes)  # units that take no part keep their cluster
     part = np.isin(every, units)

@@ -17,6 +17,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import near_texts
 from xlingual.inspection.judged import Asked
+from xlingual.ragged import components
 from xlingual.results.inspection import KINDS
 
 FEW = 0.05  # of the answered queries have a nearest text that is less near
@@ -103,13 +104,8 @@ def _alike(asked: Asked, data: Manifest, chosen: np.ndarray, matching: bool) -> 
 
 def near_equal(data: Manifest, rows: Ints) -> Ints:
     """Return a number for each row [m] that near-equal texts share."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
     first, second, _ = near_texts(data.text.pick(rows), shingles=_SHINGLES)
-    links = csr_matrix((np.ones(len(first)), (first, second)), shape=(len(rows), len(rows)))
-    number: Ints = connected_components(links, directed=False)[1].astype(np.int64)
-    return number
+    return components(len(rows), first, second)
 
 
 def far(asked: Asked, score: Floats) -> np.ndarray:

@@ -20,6 +20,7 @@ from xlingual.errors import InputError, warn
 from xlingual.files import atomic_file
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
+from xlingual.ragged import components
 from xlingual.records import digest
 from xlingual.store import Store
 from xlingual.training.corpus import LAYOUT, Corpus
@@ -200,17 +201,12 @@ def _groups(manifest: Manifest, items: Ints, item_images: Ints) -> Ints:
 
     `item_images` [m, 2]: pairs of an item and an image vector.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     n = len(items)
     rows = np.flatnonzero((manifest.image >= 0) & np.isin(manifest.item, items))
     item = np.concatenate([np.searchsorted(items, manifest.item[rows]), item_images[:, 0]])
     node = n + np.concatenate([manifest.image[rows], len(manifest.image_source) + item_images[:, 1]])
     size = int(max(node.max(initial=-1) + 1, n))
-    links = coo_array((np.ones(len(item), dtype=np.int8), (item, node)), shape=(size, size))
-    labels: Ints = connected_components(links, directed=False)[1][:n].astype(np.int64)
-    return labels
+    return components(size, item, node)[:n]
 
 
 def _starts(counts: Ints) -> Ints:

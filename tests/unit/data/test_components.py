@@ -3,8 +3,11 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from xlingual.data.near_texts import Links, components, without_chains
+from xlingual.data.near_texts import Links, without_chains
+from xlingual.ragged import components
 
 
 def links(*triples):
@@ -13,13 +16,21 @@ def links(*triples):
 
 
 def parts(n, found):
-    label = components(n, found)
+    label = components(n, found.first, found.second)
     return {frozenset(np.flatnonzero(label == code).tolist()) for code in set(label.tolist())}
 
 
 def test_by_hand():
     assert parts(5, links((0, 1, 0.0), (1, 3, 1.0))) == {frozenset({0, 1, 3}), frozenset({2}), frozenset({4})}
-    assert components(3, links()).tolist() == [0, 1, 2] and len(components(0, links())) == 0
+    none = np.empty(0, dtype=np.int64)
+    assert components(3, none, none).tolist() == [0, 1, 2] and len(components(0, none, none)) == 0
+
+
+@given(st.integers(1, 200), st.integers(0, 300), st.integers(0, 2**32 - 1))
+def test_components_are_those_of_scipy(n, m, seed):
+    first, second = np.random.default_rng(seed).integers(0, n, (2, m))
+    graph = csr_array((np.ones(m), (first, second)), shape=(n, n))
+    assert components(n, first, second).tolist() == connected_components(graph, directed=False)[1].tolist()
 
 
 def test_links_between_nodes_leave_out_those_within_one():

@@ -12,6 +12,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.rows import numbered
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.ragged import components
 
 EqualIds: TypeAlias = Literal["same", "different"]  # what questions of equal ids in several languages are
 
@@ -110,17 +111,12 @@ def joined(codes: Ints, *names: Sequence[Hashable], size: int | None = None) -> 
     `codes` and each of the columns of names are [n]; `size` is by default the highest code and one. Two codes
     are joined if a column has the same name for both, and so are chains of such codes.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     size = int(codes.max(initial=-1)) + 1 if size is None else size
     ends: list[int] = []
     for column in names:
         first: dict[Hashable, int] = {}
         ends += [first.setdefault(name, code) for code, name in zip(codes.tolist(), column, strict=True)]
-    places = (np.tile(codes, len(names)), np.array(ends, dtype=np.int64))
-    graph = coo_array((np.ones(len(ends)), places), shape=(size, size))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+    return components(size, np.tile(codes, len(names)), np.array(ends, dtype=np.int64))
 
 
 def clusters_by_id_or_key(ids: Sequence[str], key: Sequence[str]) -> Ints:

@@ -11,12 +11,11 @@ import numpy as np
 from xlingual import encoders
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.data.near_texts import Links, components
 from xlingual.embed.sides import fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.run import EncoderSpecs
-from xlingual.ragged import members
+from xlingual.ragged import components, members
 from xlingual.records import RankCounts
 
 
@@ -137,7 +136,7 @@ class ShownImages:
         images_from = n_clusters + manifest.n_items
         left = np.concatenate([manifest.cluster, n_clusters + item])
         right = np.concatenate([n_clusters + manifest.item, images_from + image])
-        cluster = components(images_from + len(first), Links(left, right, np.zeros(len(left))))
+        cluster = components(images_from + len(first), left, right)
         return cls(item, image, first, cluster[images_from:], cluster[manifest.cluster])
 
     def slices(self, manifest: Manifest, rows: Ints, size: int | None, language: str) -> list[Side]:

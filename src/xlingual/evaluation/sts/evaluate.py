@@ -15,7 +15,6 @@ from xlingual import encoders
 from xlingual.arrays import Floats, Ints
 from xlingual.arrow import from_numpy, from_strings
 from xlingual.data.languages import tag_problem
-from xlingual.data.near_texts import Links, components
 from xlingual.data.samples import MOST_SEED
 from xlingual.data.sentence_pairs import SentencePairs, read_sentence_pairs
 from xlingual.embed.sides import embed_batch, load_fit_texts
@@ -29,6 +28,7 @@ from xlingual.evaluation.perquery import repeated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.sts.agreement import ScoreAgreement, cosines
 from xlingual.measures.agreement import PearsonCorrelation, SpearmanCorrelation
+from xlingual.ragged import components
 from xlingual.records import Texts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import StsRequest
@@ -303,7 +303,7 @@ class Sentences:
             for file in files
         ]
         first, second = np.concatenate(pairs, axis=1)
-        cluster = components(len(ids), Links(first, second, np.zeros(len(first))))
+        cluster = components(len(ids), first, second)
         texts = Texts(text=list(ids), language=[language] * len(ids), ids=list(ids.values()))
         return cls(texts, pairs, [cluster[one] for one, _ in pairs])
 

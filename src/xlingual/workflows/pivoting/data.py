@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.align.nodes import Nodes
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest
-from xlingual.data.near_texts import components, joined_units, without_chains
+from xlingual.data.near_texts import joined_units, without_chains
 from xlingual.data.pools.rows import joined
 from xlingual.data.samples import dependent
 from xlingual.embed.sides import ImageIndex, embed_images, embed_roles
@@ -19,6 +19,7 @@ from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.near_duplicates import declared_units, image_links
 from xlingual.evaluation.pair_run import usable_rows
 from xlingual.evaluation.run import Storing
+from xlingual.ragged import components
 from xlingual.streams import stream
 
 FEWEST = 30  # items of a language
@@ -47,7 +48,8 @@ def parts_of(
     )[group]
     if images is not None:
         links = image_links(images, rows)[0].between(group)
-        group = components(len(group), without_chains(len(group), links)[0])[group]
+        links = without_chains(len(group), links)[0]
+        group = components(len(group), links.first, links.second)[group]
     names, place = np.unique(group[rows], return_inverse=True)
     order = stream(seed, "pivot parts").permutation(len(names))
     held = np.isin(place, order[: round(share * len(names))])
