@@ -164,6 +164,10 @@ def test_a_constant_encoder_scores_exactly_chance_and_all_its_queries_are_tied()
         assert found.value == pytest.approx(found.chance, abs=1e-12) and found.n_tied == N
     assert entry(results, "constant", *WAYS[1], "Success@1").chance == pytest.approx(1 / N)
     assert entry(results, "constant", *WAYS[0], "Success@10").chance == pytest.approx(10 / N)
+    results = evaluated({"en": 3}, Captions("constant", None))
+    (rsum,) = by_key(results.summary, measure="rsum", source="en")
+    chances = [found.chance for found in results.entries if found.measure.startswith("Success")]
+    assert rsum.chance == pytest.approx(100 * sum(chances))
 
 
 def test_a_system_is_evaluated_and_compared_in_its_languages_only():
