@@ -152,8 +152,12 @@ def check_reach(
             warn(f"{problem} for these: what follows {behind}")
             continue
         reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
-        remedy = f"ask for measures up to rank {reach:,}" if reach else "retrieve only the candidates"
-        raise InputError(f"{problem}: {remedy} ({parameter('measures')}), or {longer}")
+        remedy = (
+            f"ask for {parameter('measures')} up to rank {reach:,}"
+            if reach
+            else "retrieve only the candidates"
+        )
+        raise InputError(f"{problem}: {remedy}, or {longer}")
 
 
 def cut_of(measure: object, pool: int) -> int | None:

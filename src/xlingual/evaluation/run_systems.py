@@ -131,23 +131,24 @@ class RunSystem:
         per_pair = not search.called and all(f"{{{name}}}" in self._path for name in _PLACES[:2])
         alone = search.alone or per_pair
         self._seeds.add(search.seed)
-        query = _places(
-            _rows(run, run.queries, "queries", search.queries, search.source if alone else None),
-            search.query_rows,
-            len(search.queries),
+        query, candidate = (
+            _places(_rows(run, names, side, texts, tag if alone else None), rows, len(texts))
+            for names, side, texts, tag, rows in (
+                (run.queries, "queries", search.queries, search.source, search.query_rows),
+                (run.candidates, "candidates", search.candidates, search.target, search.candidate_rows),
+            )
         )
-        candidate_rows = _rows(
-            run, run.candidates, "candidates", search.candidates, search.target if alone else None
-        )
-        candidate = _places(candidate_rows, search.candidate_rows, len(search.candidates))
         answered = query >= 0
         places, ended = query[answered], np.ones(n, dtype=bool)
         self._warn_of_unanswered(run, search, n - len(places))
         if uneven := run.uneven(answered):
             warn(f"{run.source}: {uneven}")
         lines = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
-        if not len(lines) and not search.called:
-            _refuse_other_language(run, search, candidate_rows[run.candidate[answered[run.query]]])
+        if not len(lines):
+            raise InputError(
+                f"{run.source}: none of its results is a candidate of {search.where} (first: "
+                f"{run.candidates[0]!r}): give lists of these candidates alone, named by id or language:id"
+            )
         if search.ties == EXPECTED:
             ended[places] = run.ended[answered]
         lines = lines[np.lexsort((run.level[lines], query[run.query[lines]]))]
@@ -211,18 +212,6 @@ def _places(rows: Ints, chosen: Ints, n: int) -> Ints:
     place = np.full(n + 1, -1, dtype=np.int64)  # the last for rows below 0
     place[chosen] = np.arange(len(chosen))
     return place[np.maximum(rows, -1)]
-
-
-def _refuse_other_language(run: SearchRun, search: Search, rows: Ints) -> None:
-    """Raise InputError where known candidates, rows, are all of other languages than the target."""
-    languages = search.candidates.languages
-    tags = {languages[row] for row in np.unique(rows[rows >= 0]).tolist() if row < len(languages)}
-    if tags and search.target in languages and search.target not in tags:
-        raise InputError(
-            f"{run.source}: {search.where}: none of its candidates is in the target language {search.target} "
-            f"(first: {run.candidates[0]!r}): name candidates {search.target}:id, or give a file that is of "
-            "this search"
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -200,7 +200,7 @@ def test_what_a_short_run_cannot_tell_is_refused(ranking):
         ({"en:p1": {"de:p1": 1.0, "p1": 0.5}}, "two names of its candidates are of one text"),
         (
             {f"en:p{i}": {"en:p1": 1.0} for i in range(N)},
-            "none of its candidates is in the target language de",
+            "none of its results is a candidate of en-de",
         ),
     ],
 )
