@@ -66,8 +66,8 @@ class Score(Estimate):
     """The estimate of a number over queries, with the residuals that its interval is computed from.
 
     `parts` are the residuals of its queries and their cluster ids, which mean the same in every score it
-    is combined with. A median has no residuals; its interval is `fixed`. `counted_twice`: see
-    `stats.interval`.
+    is combined with. A median has no residuals; its interval is `fixed`. `counted_twice` and `padded`:
+    see `stats.interval`.
     """
 
     parts: tuple[ResidualPart, ...]
@@ -75,6 +75,7 @@ class Score(Estimate):
     span: float = 1.0
     counted_twice: float = 0.0
     fixed: Interval | None = None
+    padded: bool = False
 
     def interval(self, level: float = LEVEL) -> Interval:
         """Return the confidence interval.
@@ -90,6 +91,7 @@ class Score(Estimate):
             bounds=self.bounds,
             span=self.span,
             counted_twice=self.counted_twice,
+            padded=self.padded,
             level=level,
         )
 

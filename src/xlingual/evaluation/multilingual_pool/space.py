@@ -12,8 +12,9 @@ matrix XᵀX. Every model follows from sums of these in closed form.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -21,8 +22,11 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.multilingual_pool.views import View, mean_score
 from xlingual.ranking import UnitVectors, one_library_thread
+from xlingual.stats import ResidualPart
+from xlingual.stats.intervals import FEW_CLUSTERS
 from xlingual.streams import stream
 
 MOST_DIMENSIONS = 1024  # beyond, vectors are projected: bounds each Gram matrix to 8 MiB
@@ -75,18 +79,19 @@ class Space:
     have in common; no model with an intercept is changed by it. With more dimensions than vectors, or than
     `MOST_DIMENSIONS`, all is done on the span of at most so many vectors drawn evenly from all of them: exact
     where there are no more, a close approximation otherwise. With fewer than three clusters none is held out.
+    `fold(k)` holds out the k-th third.
     """
 
     def __init__(
-        self, pool: MultilingualPool, questions: Vectors, candidates: Vectors, seed: int = 0
+        self, pool: MultilingualPool, questions: Vectors, candidates: Vectors, seed: int = 0, fold: int = 0
     ) -> None:
         self.languages, self.seed = pool.languages, seed
         clusters = np.unique(np.concatenate([pool.questions.cluster, pool.candidates.cluster]))
-        self.n_clusters = len(clusters)
-        tested = clusters[:0]
-        if self.n_clusters >= HELD_OUT:
-            shuffled = stream(seed, "language identification").permutation(clusters)
-            tested = shuffled[: self.n_clusters // HELD_OUT]
+        self.n_clusters, n_tested = len(clusters), len(clusters) // HELD_OUT
+        shuffled = stream(seed, "language identification").permutation(clusters)
+        tested = shuffled[fold * n_tested : (fold + 1) * n_tested]
+        self.n_folds = self.n_clusters // n_tested if 0 < n_tested < FEW_CLUSTERS else 1
+        self.fold = partial(Space, pool, questions, candidates, seed)
         self.sides = [
             Side(UnitVectors(vectors), side.language, side.cluster, np.isin(side.cluster, tested))
             for vectors, side in ((questions, pool.questions), (candidates, pool.candidates))
@@ -150,9 +155,9 @@ def language_identification(space: Space) -> View:
     if len(space.languages) > MOST_LANGUAGES:
         notes["pairs"] = f"left out: {len(space.languages)} languages, pairs are for at most {MOST_LANGUAGES}"
         pairs = []
-    trained = [pair for pair in pairs if space.sizes[list(pair)].all()]
+    spaces = [space, *(space.fold(k) for k in range(1, space.n_folds))]
     with one_library_thread():
-        hits = _hits(space, _joint_model(space), {pair: _pair_model(space, *pair) for pair in trained})
+        hits, *others = [_hits(each, pairs) for each in spaces]
     between = ":" if any("-" in tag for tag in space.languages) else "-"
     scores, chance = {}, {}
     for codes in [None, *pairs]:
@@ -164,7 +169,8 @@ def language_identification(space: Space) -> View:
             notes[name] = f"no vectors of {' and '.join(missing)} in the training or the held-out part"
             continue
         values, clusters = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-        scores[name] = mean_score(values, clusters)
+        further = [part for fold in others for part in fold.get(codes, [])]
+        scores[name] = _score(values, clusters, further)
         chance[name] = max(len(part[0]) for part in parts) / len(values)
     view: View = {"language_id_accuracy": scores, "language_id_chance": chance}
     return view | ({"language_id_notes": notes} if notes else {})
@@ -213,13 +219,29 @@ def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
             penalty *= 10
 
 
+def _score(values: Floats, clusters: Ints, further: Sequence[tuple[Floats, Ints]]) -> Score | None:
+    """Return the score of hits [n]; where a third has few clusters, other thirds say how much these vary.
+
+    `further` are the hits and clusters of models that were fitted without them, one after another.
+    """
+    score = mean_score(values, clusters)
+    if score is None or not further:
+        return score
+    every, labels = (np.concatenate(parts) for parts in zip((values, clusters), *further, strict=True))
+    share = len(np.unique(clusters)) / len(np.unique(labels))
+    residuals = (every - every.mean()) * np.sqrt(share) / len(values)
+    return replace(score, parts=(ResidualPart(residuals, (labels,)),))
+
+
 def _hits(
-    space: Space, joint: Model, pairs: Mapping[tuple[int, int], Model]
+    space: Space, wanted: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int] | None, list[tuple[Floats, Ints]]]:
     """Return hits of each model (None: the joint one) on held-out vectors, and their clusters, by language.
 
     One product for each language: its vectors with the weights of all models that know it.
     """
+    joint = _joint_model(space)
+    pairs = {pair: _pair_model(space, *pair) for pair in wanted if space.sizes[list(pair)].all()}
     hits: dict[tuple[int, int] | None, list[tuple[Floats, Ints]]] = {None: [], **{pair: [] for pair in pairs}}
     G = len(space.languages)
     for code in range(G):

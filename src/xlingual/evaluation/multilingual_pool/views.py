@@ -191,15 +191,21 @@ def alignment(ranks: PoolRanks) -> View:
     counts, equal = ranks.alignment(), ranks.equal_alignment()
     by_question, by_chance = (_aligned(ranks, each) for each in (counts, equal))
     scores = _scores(**{name: mean_score(values, ranks.cluster) for name, values in by_question.items()})
-    pairs = {
-        "weak_alignment": by_pair(ranks, _nearest(ranks, counts)),
-        "strong_alignment": by_pair(ranks, ranks.by_language(right_order(counts))),
-    }
+    weak, strong = (
+        by_pair(ranks, _nearest(ranks, counts)),
+        by_pair(ranks, ranks.by_language(right_order(counts))),
+    )
+    pairs = {"weak_alignment": weak, "strong_alignment": strong}
     return {
-        **{name: each for name, each in pairs.items() if each},
-        "alignment": scores,
+        **{name: _padded(each) for name, each in pairs.items() if each},
+        "alignment": _padded(scores),
         "alignment_chance": {name: float(np.nanmean(by_chance[name])) for name in scores},
     }
+
+
+def _padded(scores: Scores) -> Scores:
+    """Return scores of values that are often all at a bound, whose intervals allow for few clusters."""
+    return {name: replace(each, padded=True) for name, each in scores.items()}
 
 
 def _aligned(ranks: PoolRanks, counts: AlignmentCounts) -> dict[str, Floats]:
