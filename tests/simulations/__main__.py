@@ -1,4 +1,4 @@
-"""Run simulations by name: gate, ranks, inspect, plan, near_duplicates; fewer of them with a number.
+"""Run simulations by name: gate, ranks, inspect, plan, near_duplicates, pool; fewer of them with a number.
 
 From 1,000 simulations on (near_duplicates: always) the promised error rates and coverages are asserted.
 """
@@ -6,7 +6,7 @@ From 1,000 simulations on (near_duplicates: always) the promised error rates and
 import sys
 from importlib import import_module
 
-NAMES = ("gate", "ranks", "inspect", "plan", "near_duplicates")
+NAMES = ("gate", "ranks", "inspect", "plan", "near_duplicates", "pool")
 
 if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
     raise SystemExit(

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.hubs import HUBS_OF
@@ -84,10 +83,6 @@ class PoolOptions:
         warn(f"{problem}: left out")
         return replace(self, views=self.views - set(left_out))
 
-    def graded(self, grades: Ints, own: np.ndarray) -> Ints:
-        """Return the grade of answers: that of the pool times that of the language."""
-        return grades * np.where(own, *self.grades)
-
     def grade_condition(self, pool: MultilingualPool, measure: PoolMeasure) -> dict[str, str]:
         """Return the condition of a signature: none where all answers are worth the same."""
         if not isinstance(measure, NDCG):
@@ -140,6 +135,10 @@ def pool_options(
     for view, chosen in (("subsets", subsets), ("picture", picture)):
         if chosen and view not in wanted:
             raise InputError(f"{view} of languages are named, but the view {view!r} is not: add it, or none")
+    if picture and (len(set(picture)) != 2 or not set(picture) <= set(pool.languages)):
+        raise InputError(
+            f"picture of {','.join(picture)!r}: expected two of the languages {', '.join(pool.languages)}"
+        )
     return PoolOptions(
         frozenset() if policy == PREFER_OWN else wanted if with_ap else without_ap,
         policy,
@@ -151,7 +150,13 @@ def pool_options(
 
 
 def _check_answers(pool: MultilingualPool, policy: str, measures: Sequence[PoolMeasure]) -> None:
-    """Raise InputError where no question of the pool has a value of a measure, or none counts."""
+    """Raise InputError where one language is searched, or no question has a value of a measure."""
+    if len(np.unique(pool.candidates.language)) < 2:
+        raise InputError(
+            f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
+            "multilingual pool has candidates in two languages at least: choose more languages, or use "
+            "evaluate crosslingual-retrieval (with a manifest) where one language is searched"
+        )
     question, candidate = pool.relevant
     asked_in, language = pool.questions.language, pool.candidates.language
     own = asked_in[question] == language[candidate]

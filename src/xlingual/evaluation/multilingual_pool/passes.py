@@ -65,23 +65,18 @@ class PoolPass:
     offsets: Offsets | None = None
     similarity: TextSimilarity | None = None  # None of lists
 
-    def hubs(self) -> Hubs:
-        """Return the hubs among the candidates over all questions."""
-        assert self.heads is not None
-        ranks, first = self.ranks, self.heads.first
-        places = first_of(first, min(HUBS_OF, first.n_candidates))
-        languages = Languages(ranks.languages, ranks.question_language, ranks.candidate_language)
-        wrong = places.wrong(ranks.question, ranks.candidate)
-        return hubs_of(places, wrong, ranks.cluster, languages=languages)
 
-
-def first_of(places: Places, k: int) -> Places:
-    """Return the first `k` of more places."""
-    lines = np.flatnonzero(places.above < k)
+def hubs_among(ranks: PoolRanks, heads: Heads) -> Hubs:
+    """Return the hubs among the candidates over all questions."""
+    first = heads.first
+    k, lines = min(HUBS_OF, first.n_candidates), np.flatnonzero(first.above < HUBS_OF)
     query, candidate, above, tied = (
-        side[lines] for side in (places.query, places.candidate, places.above, places.tied)
+        side[lines] for side in (first.query, first.candidate, first.above, first.tied)
     )
-    return replace(places, k=k, query=query, candidate=candidate, above=above, tied=tied)
+    places = replace(first, k=k, query=query, candidate=candidate, above=above, tied=tied)
+    languages = Languages(ranks.languages, ranks.question_language, ranks.candidate_language)
+    wrong = places.wrong(ranks.question, ranks.candidate)
+    return hubs_of(places, wrong, ranks.cluster, languages=languages)
 
 
 def rank_vectors(
@@ -118,8 +113,7 @@ def rank_vectors(
     heads = None
     if top:
         found, rows, k = best.result(), np.arange(len(pool.questions)), min(top, CUT)
-        shares = _shares(found, top, members)
-        _add_unlisted(shares, found, top, similarity, offsets, members, ranker)
+        shares = _shares(found, top, members, similarity, offsets, ranker)
         first = places_of(found, rows, columns.code, k)
         scored = Scores(similarity, offsets)
         heads = Heads(top, shares, first, partial(neighbours_of, found, scored, rows, columns.code))
@@ -127,38 +121,30 @@ def rank_vectors(
     return PoolPass(PoolRanks.of(pool, counts.above, counts.tied), heads, of_rows, similarity)
 
 
-def _shares(found: TopK, top: int, members: Ints) -> Floats:
-    """Return how many of the first `top` are of each language [n, G], but for groups that are not listed."""
+def _shares(
+    found: TopK, top: int, members: Ints, similarity: TextSimilarity, offsets: Offsets | None, ranker: Ranker
+) -> Floats:
+    """Return how many of the first `top` are of each language [n, G].
+
+    The languages of groups too large to be listed are counted: their questions are ranked once more.
+    """
+    n, G = len(found.unlisted), members.shape[1]
     chance = np.clip((top - found.above) / found.tied, 0.0, 1.0)
     sampled = (found.unlisted[found.query] > 0) & (found.above + found.tied >= top)
-    chance[sampled] = 0.0
-    n, G = len(found.unlisted), members.shape[1]
-    by_language = [np.bincount(found.query, chance * members[found.candidate, g], n) for g in range(G)]
-    return np.stack(by_language, axis=1).astype(np.float64)
-
-
-def _add_unlisted(
-    shares: Floats,
-    found: TopK,
-    top: int,
-    similarity: TextSimilarity,
-    offsets: Offsets | None,
-    members: Ints,
-    ranker: Ranker,
-) -> None:
-    """Add the languages of groups too large to be listed: their questions are ranked once more."""
+    weight = np.where(sampled, 0.0, chance)
+    by_language = [np.bincount(found.query, weight * members[found.candidate, g], n) for g in range(G)]
+    shares = np.stack(by_language, axis=1).astype(np.float64)
     crowded = np.flatnonzero(found.unlisted)
-    if not len(crowded):
-        return
-    last = np.searchsorted(found.query, crowded, side="right") - 1
-    again = similarity_of(similarity.queries.take(crowded), similarity.candidates)
-    scores = corrected(again, offsets)
-    counts = Counts.of(scores, np.arange(len(crowded)), found.candidate[last], groups=members)
-    rank(scores, [counts], ranker)
-    chance = np.clip((top - found.above[last]) / found.tied[last], 0.0, 1.0)
-    shares[crowded] += chance[:, None] * counts.tied
-    similarity.screened += again.screened
-    similarity.decided += again.decided
+    if len(crowded):
+        last = np.searchsorted(found.query, crowded, side="right") - 1
+        again = similarity_of(similarity.queries.take(crowded), similarity.candidates)
+        scores = corrected(again, offsets)
+        counts = Counts.of(scores, np.arange(len(crowded)), found.candidate[last], groups=members)
+        rank(scores, [counts], ranker)
+        shares[crowded] += chance[last, None] * counts.tied
+        similarity.screened += again.screened
+        similarity.decided += again.decided
+    return shares
 
 
 def rank_lists(pool: MultilingualPool, lists: Lists, *, top: int = 0) -> PoolPass:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -44,27 +44,20 @@ class PoolRanks:
     def of(
         cls,
         pool: MultilingualPool,
-        above_by: Ints,
-        tied_by: Ints,
+        above: Ints,
+        tied: Ints,
         unlisted: Flags | None = None,
         missed: Flags | None = None,
     ) -> PoolRanks:
-        """Put counts of the pool's relevant pairs in order."""
+        """Put counts of the pool's relevant pairs [p, G] in order."""
         question, candidate = pool.relevant
-        order = np.lexsort((above_by.sum(axis=1), question))
+        order = np.lexsort((above.sum(axis=1), question))
+        sides = (question, candidate, pool.grades, above, tied)
+        asked, held = pool.questions, pool.candidates
         return cls(
-            pool.languages,
-            pool.questions.language,
-            pool.candidates.language,
-            pool.questions.cluster,
-            pool.questions.article,
-            question[order],
-            candidate[order],
-            pool.grades[order],
-            above_by[order],
-            tied_by[order],
-            None if unlisted is None else unlisted[order],
-            None if missed is None else missed[order],
+            *(pool.languages, asked.language, held.language, asked.cluster, asked.article),
+            *(side[order] for side in sides),
+            *(None if side is None else side[order] for side in (unlisted, missed)),
         )
 
     @property
@@ -165,36 +158,23 @@ class PoolRanks:
             shared = shared if flags is None else shared & flags
         return len(np.unique(self.question[shared]))
 
-    def alignment(self) -> AlignmentCounts:
-        """Return where every answer stands in its language, and among the irrelevant candidates."""
-        lines = np.arange(len(self.question))
-        wrong_above, wrong_tied = self.irrelevant(self.asked_in)
-        own_answers = np.bincount(self.question[self.own], minlength=self.n)
-        return AlignmentCounts(
-            query=self.question,
-            foreign=~self.own,
-            language=self.language,
-            above=self.above_by[lines, self.language],
-            tied=self.tied_by[lines, self.language],
-            wrong_above=self.above - self.relevant_above(),
-            wrong_tied=self.tied - self.relevant_tied(),
-            own_wrong_above=wrong_above,
-            own_wrong_tied=wrong_tied,
-            own_wrong=self.sizes[self.question_language] - own_answers,
-        )
+    def alignment(self, *, equal: bool = False) -> AlignmentCounts:
+        """Return where every answer stands in its language, and among the irrelevant candidates.
 
-    def equal_alignment(self) -> AlignmentCounts:
-        """Return the same of an encoder to which all candidates are equal."""
-        counts, (first, last) = self.alignment(), self.span
-        none = np.zeros_like(self.question)
-        return replace(
-            counts,
-            above=none,
-            tied=self.sizes[self.language],
-            wrong_above=none,
-            wrong_tied=int(self.sizes.sum()) - (last - first),
-            own_wrong_above=none,
-            own_wrong_tied=counts.own_wrong[self.question],
+        `equal`: for an encoder to which all candidates are equal.
+        """
+        lines, none = np.arange(len(self.question)), np.zeros_like(self.question)
+        own_wrong = self.sizes[self.question_language]
+        own_wrong = own_wrong - np.bincount(self.question[self.own], minlength=self.n)
+        above, tied = self.above_by[lines, self.language], self.tied_by[lines, self.language]
+        wrong = self.above - self.relevant_above(), self.tied - self.relevant_tied()
+        in_own = self.irrelevant(self.asked_in)
+        if equal:
+            above, tied = none, self.sizes[self.language]
+            wrong = none, int(self.sizes.sum()) - (self.span[1] - self.span[0])
+            in_own = none, own_wrong[self.question]
+        return AlignmentCounts(
+            self.question, ~self.own, self.language, above, tied, *wrong, *in_own, own_wrong
         )
 
 

@@ -281,7 +281,7 @@ def most_apart(space: Space) -> tuple[str, str]:
     return space.languages[first], space.languages[second]
 
 
-def picture(space: Space, pair: Sequence[str]) -> tuple[list[dict[str, Any]], tuple[float, float]]:
+def picture_of(space: Space, pair: Sequence[str]) -> tuple[list[dict[str, Any]], tuple[float, float]]:
     """Return points of two languages' questions and candidates, and the share of the variance on each axis.
 
     The axes are the first two principal components of all vectors of the two languages, the points a sample

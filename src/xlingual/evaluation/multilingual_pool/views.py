@@ -6,7 +6,7 @@ pair of languages, and numbers that explain scores, which have none. "ar->de" is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -51,10 +51,9 @@ View: TypeAlias = dict[str, Any]  # by name: a score, what has no interval, or a
 Scores: TypeAlias = dict[str, Score]
 
 
-def record(languages: Iterable[str], views: Iterable[View]) -> PoolViews:
-    """Return `views` of an entry: the values of all views, and "ci" with the intervals of scores."""
-    together = {name: value for view in views for name, value in view.items()}
-    return PoolViews(languages=list(languages), **_values(together), ci=PoolIntervals(**_intervals(together)))
+def record(languages: Iterable[str], view: View) -> PoolViews:
+    """Return `views` of an entry: the values, and "ci" with the intervals of scores."""
+    return PoolViews(languages=list(languages), **_values(view), ci=PoolIntervals(**_intervals(view)))
 
 
 def _values(view: View) -> View:
@@ -65,7 +64,7 @@ def _values(view: View) -> View:
 def _intervals(view: View) -> View:
     nested = {name: _intervals(value) for name, value in view.items() if isinstance(value, dict)}
     intervals = {name: value.interval() for name, value in view.items() if isinstance(value, Score)}
-    return {name: (nested | intervals)[name] for name in view if nested.get(name) or name in intervals}
+    return intervals | {name: value for name, value in nested.items() if value}
 
 
 def mean_score(values: Floats, cluster: Ints) -> Score | None:
@@ -128,8 +127,7 @@ def one_target(ranks: PoolRanks) -> View:
     questions that have answers in their own and in another language: the mean of the own language's value,
     that of the mean over the other languages, and the gap.
     """
-    table = alone_precision(ranks)
-    return _with_summary("one_target", ranks, table)
+    return _with_summary("one_target", ranks, alone_precision(ranks))
 
 
 def _with_summary(name: str, ranks: PoolRanks, table: Floats) -> View:
@@ -188,8 +186,8 @@ def alignment(ranks: PoolRanks) -> View:
     over questions with an answer in another language, by the measures of `ALIGNMENT`; "weak_own" is P@1 in
     the question's own language.
     """
-    counts, equal = ranks.alignment(), ranks.equal_alignment()
-    by_question, by_chance = (_aligned(ranks, each) for each in (counts, equal))
+    counts = ranks.alignment()
+    by_question, by_chance = (_aligned(ranks, each) for each in (counts, ranks.alignment(equal=True)))
     scores = _scores(**{name: mean_score(values, ranks.cluster) for name, values in by_question.items()})
     weak, strong = (
         by_pair(ranks, _nearest(ranks, counts)),
@@ -303,13 +301,13 @@ def found_among(ranks: PoolRanks, k: int) -> View:
     return {**_with_summary("found", ranks, ranks.by_language(among)), "found_at": k}
 
 
-def monolingual_ndcg(ranks: PoolRanks, measure: NDCG, grades: Ints) -> Floats:
+def monolingual_ndcg(ranks: PoolRanks, measure: NDCG) -> Floats:
     """Return each question's nDCG in its language's pool [n]; NaN without an answer there."""
     rows, pool = np.flatnonzero(ranks.own), ranks.sizes[ranks.question_language]
     question, language = ranks.question[rows], ranks.language[rows]
     above, tied = ranks.above_by[rows, language], ranks.tied_by[rows, language]
     above, tied = ranks.missed_last(rows, above, tied, pool[question])
-    return measure.per_query(JudgedCounts(question, above, tied, grades[rows], pool, pool))
+    return measure.per_query(JudgedCounts(question, above, tied, ranks.grade[rows], pool, pool))
 
 
 def prefer_own(ranks: PoolRanks, heads: Heads) -> View:
@@ -372,3 +370,30 @@ def views_of_measure(measure: PoolMeasure, size: int) -> set[str]:
     cut = cut_of(measure, size)
     names = {"found"} if cut is not None and cut < size else set()
     return names | ({"monolingual-pool"} if isinstance(measure, NDCG) else set())
+
+
+def chosen_views(
+    measure: PoolMeasure,
+    ranks: PoolRanks,
+    heads: Heads | None,
+    chosen: Collection[str],
+    languages: Iterable[Sequence[str]],
+) -> View:
+    """Return the chosen views that belong to a measure, with `languages` of subsets.
+
+    `heads` are there for the measure with which views of the first candidates stand.
+    """
+    view, size = View(), len(ranks.candidate_language)
+    if measure == AP:
+        for name in FROM_RANKS:
+            view |= FROM_RANKS[name](ranks) if name in chosen else {}
+        view |= subsets(ranks, languages) if "subsets" in chosen else {}
+    if heads is not None:
+        view |= language_shares(ranks, heads) if "shares" in chosen else {}
+        view |= fairness(ranks, heads) if "fairness" in chosen else {}
+    belonging, cut = views_of_measure(measure, size) & set(chosen), cut_of(measure, size)
+    if "found" in belonging and cut is not None:
+        view |= found_among(ranks, cut)
+    if "monolingual-pool" in belonging and isinstance(measure, NDCG):
+        view |= monolingual_pool(ranks, monolingual_ndcg(ranks, measure))
+    return view

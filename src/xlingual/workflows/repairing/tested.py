@@ -10,6 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.comparison.outcome import too_few
+from xlingual.evaluation.multilingual_pool.passes import hubs_among
 from xlingual.results import Interval
 from xlingual.results.repair import BETTER, UNDECIDED, WORSE, Change, Hubs
 from xlingual.stats import Paired, PairedTest, paired_test
@@ -213,4 +214,5 @@ def _change(part: Slice, test: PairedTest | None, delta: float, alpha: float, ci
 
 
 def _skewness(found: Found) -> float:
-    return found.ranked.hubs().hubness.skewness
+    assert found.ranked.heads is not None
+    return hubs_among(found.ranked.ranks, found.ranked.heads).hubness.skewness
