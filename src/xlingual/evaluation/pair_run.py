@@ -76,16 +76,7 @@ def make_tasks(
     )
     sized = sampler.size is not None and not sampler.or_fewer
     wanted = options.pairs is not None or splits is not None or sized
-    draw = sampler.matching if matching else sampler.non_matching
-    tasks: list[PairTask] = []
-    problems: dict[str, str] = {}
-    for source, target in resolve_pairs(options.pairs, manifest.languages):
-        try:
-            tasks += [PairTask(source, target, sample) for sample in draw(source, target)]
-        except InputError as error:
-            if wanted:
-                raise
-            problems[f"{source}-{target}"] = str(error)
+    tasks, problems = draw_tasks(sampler, options.pairs, matching=matching, strict=wanted)
     if not tasks:
         raise InputError(next(iter(problems.values())))
     if problems:
@@ -94,6 +85,23 @@ def make_tasks(
         warn(f"{which} left out ({listed(problems, 20)}); {first}: {reason}")
     _warn_of_equal_samples(tasks, sampler)
     return tasks, sampler
+
+
+def draw_tasks(
+    sampler: Sampler, pairs: str | Sequence[str] | None, *, matching: bool, strict: bool
+) -> tuple[list[PairTask], dict[str, str]]:
+    """Draw the samples of language pairs; return why some have none, or with `strict` raise InputError."""
+    draw = sampler.matching if matching else sampler.non_matching
+    tasks: list[PairTask] = []
+    problems: dict[str, str] = {}
+    for source, target in resolve_pairs(pairs, sampler.manifest.languages):
+        try:
+            tasks += [PairTask(source, target, sample) for sample in draw(source, target)]
+        except InputError as error:
+            if strict:
+                raise
+            problems[f"{source}-{target}"] = str(error)
+    return tasks, problems
 
 
 def _warn_of_equal_samples(tasks: Sequence[PairTask], sampler: Sampler) -> None:

@@ -10,36 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
-from xlingual.arrays import Floats, distinct_values
+from xlingual.arrays import distinct_values
+from xlingual.arrow import table_of
+from xlingual.data.images import cut
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.embed.sides import ImageIndex
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import InputError, listed, warn
-from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference
-from xlingual.evaluation.backretrieval.examples import (
-    ExampleRows,
-    example_pairs,
-    examples_table,
-    leading_encoder,
-)
-from xlingual.evaluation.backretrieval.images import ImageSpace, image_space, refuse_small_pools
-from xlingual.evaluation.backretrieval.look_alikes import (
+from xlingual.evaluation.backretrieval.images import (
     NEAR_IDENTICAL,
+    ImageSpace,
+    image_space,
+    refuse_small_pools,
     usual_distance,
-    warn_of_near_identical,
 )
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
-from xlingual.evaluation.backretrieval.way_back import Scorable, WaysFound, ways_back
+from xlingual.evaluation.backretrieval.way_back import SIM, WayBack, ways_back
 from xlingual.evaluation.hubs import hubs_of_pair
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.neighbours import KEPT
 from xlingual.evaluation.numbers import Baseline, Numbers
-from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
+from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, SystemLists, joined
 from xlingual.evaluation.similarities import COSINE
@@ -60,9 +56,13 @@ from xlingual.results import Results, Summary
 from xlingual.results.views import BackretrievalViews
 from xlingual.store import StoreLike, open_store
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 NAME = "backretrieval"
-SIM = MeanImageSimilarity()
 _LARGE = 100_000  # distinct source images above which R@0.1% is reported beside R@k
+_EXAMPLE_PAIRS = 20  # language pairs with examples, the hardest and the easiest
+_EXAMPLES = 4  # best and worst queries of a language pair
 
 
 @takes_data()
@@ -155,36 +155,39 @@ def backretrieval(
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, takes_lists=True)
     run.prepare(joined(text_encoders, runs))
     image_name, identity, images = image_space(run)
+    distance = usual_distance(images) if isinstance(images, ImageIndex) else None
     if trec is not None and not isinstance(images, ImageIndex):
         raise InputError(
             "runs of Backretrieval need vectors of the images, and these are compared by a function: "
             "give an image encoder, or leave out --trec"
         )
-    _warn_of_fitted(run, identity)
-    distance = usual_distance(images) if isinstance(images, ImageIndex) else None
-    warn_of_near_identical(distance)
-    refuse_small_pools(images, run.tasks, chosen)
-    task = Backretrieval(run, _with_share(chosen, images, run.tasks), images, identity)
-    numbers = Numbers(NAME, task.measures, run.subjects, image_name)
-    first = KEPT if neighbours else 1
-    nearest = {name: task.nearest(name, vectors, first) for name, vectors in run.encoded()}
-    results = evaluate(run, numbers, task.ways(nearest), run.manifest, recording)
-    if examples:
-        results.examples = examples_table(run.manifest, list(task.examples(results.summary)))
-    results.diagnostics |= run.count_matches()
-    if distance is not None and distance < NEAR_IDENTICAL:
-        results.diagnostics["near_identical_images"] = distance
-    return results
-
-
-def _warn_of_fitted(run: PairRun, judge: str) -> None:
-    """Warn of encoders that were fitted on near images of the encoder that judges them now."""
-    fitted = [name for name, encoder in run.text_encoders.items() if encoder.fitted_images == judge]
+    fitted = [name for name, encoder in run.text_encoders.items() if encoder.fitted_images == identity]
     if fitted:
         warn(
             f"{listed(fitted)} was fitted on near images of the same image encoder, so that its "
             "Backretrieval and SIM are too high: judge it with another image encoder"
         )
+    if distance is not None and distance < NEAR_IDENTICAL:
+        warn(
+            "to the image encoder all images look nearly the same (the median cosine distance of two is "
+            f"{distance:.2g}): neither BkR nor its oracle tells anything, even where the oracle is high; see "
+            "xlingual data check MANIFEST --image-encoder SPEC"
+        )
+    refuse_small_pools(images, run.tasks, chosen)
+    most = max(len(distinct_values(images.code[task.sample.pool])) for task in run.tasks)
+    if most > _LARGE and any(isinstance(measure, RecallAt) for measure in chosen):
+        chosen = list(dict.fromkeys([*chosen, RecallShare(0.1)]))
+    task = Backretrieval(run, chosen, images, identity)
+    numbers = Numbers(NAME, task.measures, run.subjects, image_name)
+    first = KEPT if neighbours else 1
+    nearest = {name: task.nearest(name, vectors, first) for name, vectors in run.encoded()}
+    results = evaluate(run, numbers, task.ways(nearest), run.manifest, recording)
+    if examples:
+        results.examples = task.examples(results.summary)
+    results.diagnostics |= run.count_matches()
+    if distance is not None and distance < NEAR_IDENTICAL:
+        results.diagnostics["near_identical_images"] = distance
+    return results
 
 
 class Backretrieval:
@@ -195,27 +198,8 @@ class Backretrieval:
     ) -> None:
         self.run, self.tasks, self.ranked = run, run.tasks, measures
         self.images, self.image_identity = images, identity
-        self.measures: list[Scorable] = [*measures, SIM]
-        self._ways: dict[tuple[str, int], WaysFound] = {}
-
-    def ways(self, nearest: Mapping[str, Sequence[Nearest]], *, hubs: bool = True) -> Iterator[Ranked]:
-        """Rank source images from the nearest texts of all systems, in passes that these share.
-
-        `nearest` is by system, then task. With `hubs` they are looked for in the first sample of each pair.
-        """
-        references = self._ways_back(nearest)
-        clusters = [
-            cluster_ids(self.run.manifest, number, task, references[number].oracle_target)
-            for number, task in enumerate(self.tasks)
-        ]
-        baselines = [
-            {one.name: references[number].baseline(one, clusters[number]) for one in self.measures}
-            for number in range(len(self.tasks))
-        ]
-        first = {numbers[0] for numbers in by_pair(self.tasks).values()} if hubs else set()
-        for name in nearest:
-            for number in range(len(self.tasks)):
-                yield self._ranked(name, number, baselines[number], is_first=number in first)
+        self.measures = [*measures, SIM]
+        self._ways: dict[tuple[str, int], WayBack] = {}
 
     def nearest(self, name: str, vectors: TextSides | SystemLists, first: int = 1) -> list[Nearest]:
         """Return the nearest texts of one encoder for each task; of each pair's first the `first` ones."""
@@ -233,115 +217,159 @@ class Backretrieval:
                 )
         return nearest
 
-    def _ways_back(self, nearest: Mapping[str, Sequence[Nearest]]) -> dict[int, ReferenceScores]:
-        """Find the ways back of each encoder and task, and return the baselines of each task."""
-        references: dict[int, ReferenceScores] = {}
-        with self.run.stage("images: rank"), one_library_thread():
+    def ways(self, nearest: Mapping[str, Sequence[Nearest]], *, hubs: bool = True) -> Iterator[Ranked]:
+        """Rank source images from the nearest texts of all systems, in passes that these share.
+
+        `nearest` is by system, then task. With `hubs` they are looked for in the first sample of each pair.
+        """
+        run, baselines = self.run, {}
+        with run.stage("images: rank"), one_library_thread():
             for ranks in ways_back(
                 self.images,
                 self.tasks,
                 list(nearest.values()),
                 self.ranked,
-                ranker=self.run.options.ranker,
-                progress=self.run.progress("ranking images"),
-                tally=self.run.tally,
+                ranker=run.options.ranker,
+                progress=run.progress("ranking images"),
+                tally=run.tally,
             ):
                 for number in ranks.pools.tasks:
-                    references[number] = reference(ranks, number, self.ranked)
-                    for encoder, (name, texts) in enumerate(nearest.items()):
-                        routes = ranks.routes(encoder, number)
-                        self._ways[name, number] = WaysFound(texts[number], routes)
-        return references
+                    baselines[number] = ranks.baselines(number, self.ranked, run.manifest)
+                    for place, name in enumerate(nearest):
+                        self._ways[name, number] = ranks.way_back(place, number)
+        first = {numbers[0] for numbers in by_pair(self.tasks).values()} if hubs else set()
+        for name in nearest:
+            for number in range(len(self.tasks)):
+                yield self._ranked(name, number, baselines[number], has_hubs=number in first)
 
-    def _ranked(self, name: str, number: int, baselines: Mapping[str, Baseline], *, is_first: bool) -> Ranked:
+    def _ranked(self, name: str, number: int, baselines: Mapping[str, Baseline], *, has_hubs: bool) -> Ranked:
         """Turn the ways of an encoder in a task into the values of all measures."""
-        run, task, ways = self.run, self.tasks[number], self._ways[name, number]
-        sample, counts = task.sample, ways.routes.counts
+        run, task, way = self.run, self.tasks[number], self._ways[name, number]
+        sample, counts, nearest = task.sample, way.counts, way.nearest
         hubs, views = None, {}
-        if is_first:
-            places = ways.nearest.places(len(sample.target))
-            hubs = hubs_of_pair(run.manifest, sample, places, self._missed(ways), run.picture)
+        if has_hubs:  # a nearest text is wrong by the chance that it does not lead back
+            cut_off = next((each for each in self.ranked if isinstance(each, RecallAt)), RecallAt(10))
+            places, missed = nearest.places(len(sample.target)), 1.0 - cut_off.per_query(counts)
+            hubs = hubs_of_pair(run.manifest, sample, places, missed, run.picture)
             views[self.measures[0].name] = BackretrievalViews(hubs.hubs.counts)
         return Ranked(
             encoder=name,
             subject=run.subjects[number],
             queries=sample.source,
-            clusters=cluster_ids(run.manifest, number, task, ways.nearest.single()),
+            clusters=cluster_ids(run.manifest, number, task, nearest.single(nearest.target)),
             n_candidates=len(sample.target),
-            values={measure.name: ways.values(measure) for measure in self.measures},
+            values={measure.name: way.values(measure) for measure in self.measures},
             baselines=baselines,
             conditions=run.conditions(task, images=self.image_identity),
             system=run.roles_of(name),
-            above=ways.single(counts.above),
-            tied=ways.single(counts.tied),
-            retrieved=ways.nearest.single_rows(sample.target),
-            n_tied=ways.n_tied(),
+            above=nearest.single(counts.above),
+            tied=nearest.single(counts.tied),
+            retrieved=nearest.single(sample.target[nearest.target]),
+            n_tied=way.n_tied(),
             views=views,
             hubs=hubs,
-            neighbours=ways.nearest.neighbours,
+            neighbours=nearest.neighbours,
             candidates=sample.target,
             ranking=partial(self._ranking, name, number),
         )
 
-    def _missed(self, ways: WaysFound) -> Floats:
-        """Return the chance that each nearest text does not lead back, by the first measure with a cut."""
-        cut = next((one for one in self.ranked if isinstance(one, RecallAt)), RecallAt(10))
-        missed: Floats = 1.0 - cut.per_query(ways.routes.counts)
-        return missed
-
     def _ranking(self, name: str, number: int) -> Ranking:
-        """Return what a TREC file lists: the source images as each query's retrieved text's image ranks them.
+        """List the source images as each query's retrieved text's image ranks them, for TREC files.
 
-        The retrieval of a text has no right answer among the targets, so what is listed is the way back,
-        whose one right answer is the query's own image. Of several targets that tie for nearest, the first by
-        name is taken.
+        The retrieval of a text has no right answer among the targets; the one right answer of the way back is
+        the query's own image. Of several targets that tie for nearest, the first by name is taken.
         """
         assert isinstance(self.images, ImageIndex)
         manifest, images, sample = self.run.manifest, self.images, self.tasks[number].sample
         nearest = self._ways[name, number].nearest
-        answered = np.flatnonzero(nearest.n_tied > 0)  # a search system may find no target of a query
+        answered = np.flatnonzero(nearest.n_tied > 0)  # a search system may return no target of a query
         names = [member.name for member in texts_of(manifest, sample.target)]
-        place = np.empty(len(names), dtype=np.int64)
-        place[order := np.array(sorted(range(len(names)), key=names.__getitem__))] = np.arange(len(names))
+        order = np.array(sorted(range(len(names)), key=names.__getitem__))
         best = np.full(len(sample.source), len(names) - 1, dtype=np.int64)
-        np.minimum.at(best, nearest.query, place[nearest.target])
+        np.minimum.at(best, nearest.query, np.argsort(order)[nearest.target])
         retrieved = sample.target[order[best][answered]]
         shown, first = np.unique(images.code[sample.pool], return_index=True)
-        own = np.searchsorted(shown, images.code[sample.source[answered]])
+        right = np.searchsorted(shown, images.code[sample.source[answered]])
         raw, lines = images.pool.vectors.raw, images.pool.vectors.rows[images.points]
         return Ranking(
             queries=texts_of(manifest, sample.source[answered]),
             candidates=images_of(manifest, sample.pool[first]),
-            relevant=(np.arange(len(own)), own),
+            relevant=(np.arange(len(right)), right),
             vectors=(UnitVectors(raw, lines[images.code[retrieved]]), UnitVectors(raw, lines[shown])),
         )
 
-    def examples(self, summary: Sequence[Summary]) -> Iterator[ExampleRows]:
-        """Yield examples of the leading encoder, for the first sample of the chosen language pairs."""
-        valued = {row.measure for row in summary if row.source is None and row.value is not None}
-        first = next(measure for measure in self.measures if measure.name in valued)
-        leader = leading_encoder(summary, first)
-        numbers = by_pair(self.tasks)
-        for pair in example_pairs(summary, leader, first):
-            number = numbers[pair][0]
-            task, ways = self.tasks[number], self._ways[leader, number]
-            labels = {"task": NAME, "encoder": leader, "source": task.source, "target": task.target}
-            pool = len(distinct_values(self.images.code[task.sample.pool]))
-            yield ExampleRows(
-                labels={**labels, "seed": task.sample.seed, "pool": pool},
-                query=task.sample.source,
-                retrieved=ways.nearest.single_rows(task.sample.target),
-                above=ways.single(ways.routes.counts.above),
-                tied=ways.single(ways.routes.counts.tied),
-                value=ways.values(first),
-                similarity=ways.mean(ways.routes.similarity),
-            )
+    def examples(self, summary: Sequence[Summary]) -> pa.Table:
+        """List the best and worst queries of the leading encoder, in the first sample of language pairs.
 
+        Thumbnails are JPEG, null where an image cannot be opened. No query with several nearest texts is
+        shown, and no retrieved text twice.
+        """
+        import pyarrow as pa
 
-def _with_share(
-    measures: Sequence[RankMeasure], images: ImageSpace, tasks: Sequence[PairTask]
-) -> list[RankMeasure]:
-    """Return the measures, and the best 0.1 % beside R@k where there are very many images."""
-    most = max(len(distinct_values(images.code[task.sample.pool])) for task in tasks)
-    large = most > _LARGE and any(isinstance(measure, RecallAt) for measure in measures)
-    return list(dict.fromkeys([*measures, *([RecallShare(0.1)] if large else [])]))
+        text, whole, number, picture = pa.string(), pa.int64(), pa.float64(), pa.binary()
+        columns = dict.fromkeys(("task", "encoder", "source", "target"), text)
+        columns |= {"seed": whole, "kind": text, "position": whole}
+        for side in ("query", "retrieved"):
+            columns |= {f"{side}_id": text, f"{side}_text": text, f"{side}_picture": picture}
+        columns |= dict.fromkeys(("above", "tied", "pool"), whole) | {"value": number, "similarity": number}
+        valued = [row for row in summary if row.value is not None]
+        overall = {row.measure for row in valued if row.source is None}
+        measure = next(measure for measure in self.measures if measure.name in overall)
+        sign = 1 if measure.higher_is_better else -1
+
+        def value_of(row: Summary) -> float:
+            return sign * (row.value or 0.0)
+
+        board = [row for row in valued if row.measure == measure.name]
+        leader = max((row for row in board if row.source is None), key=value_of).encoder
+        hardest_first = sorted((row for row in board if row.encoder == leader), key=value_of)
+        pairs = [(row.source, row.target) for row in hardest_first if row.source and row.target]
+        if len(pairs) > _EXAMPLE_PAIRS:
+            pairs = pairs[: _EXAMPLE_PAIRS // 2] + pairs[-_EXAMPLE_PAIRS // 2 :]
+        rows = [row for pair in pairs for row in self._examples_of(leader, pair, measure)]
+        return table_of(rows, pa.schema(list(columns.items())))
+
+    def _examples_of(
+        self, encoder: str, pair: tuple[str, str], measure: RankMeasure | MeanImageSimilarity
+    ) -> Iterator[dict[str, object]]:
+        """Yield the rows of the best and worst queries of a language pair."""
+        number, manifest = by_pair(self.tasks)[pair][0], self.run.manifest
+        sample, way = self.tasks[number].sample, self._ways[encoder, number]
+        retrieved = way.nearest.single(sample.target[way.nearest.target])
+        above, tied = way.nearest.single(way.counts.above), way.nearest.single(way.counts.tied)
+        value, similarity = way.values(measure), way.mean(way.similarity)
+        labels = {"task": NAME, "encoder": encoder, "source": pair[0], "target": pair[1]}
+        pool = len(distinct_values(self.images.code[sample.pool]))
+        single = np.flatnonzero(retrieved >= 0)
+        order = single[np.lexsort((-similarity[single], above[single], -value[single]))]
+        worst = single[np.lexsort((similarity[single], -above[single], value[single]))]
+        shown: set[int] = set()
+        for kind, queries in (("best", order), ("worst", worst[value[worst] < 1])):
+            position = 0
+            for query in queries.tolist():
+                if position == _EXAMPLES:
+                    break
+                if int(retrieved[query]) in shown:
+                    continue
+                shown.add(int(retrieved[query]))
+                described: dict[str, object] = {}
+                for side, row in (("query", sample.source[query]), ("retrieved", retrieved[query])):
+                    picture = self.run.picture(int(manifest.image[row]))
+                    described |= {
+                        f"{side}_id": manifest.ids[row],
+                        f"{side}_text": cut(manifest.text[row]),
+                        f"{side}_picture": picture,
+                    }
+                yield {
+                    **labels,
+                    **described,
+                    "seed": sample.seed,
+                    "kind": kind,
+                    "position": position,
+                    "above": int(above[query]),
+                    "tied": int(tied[query]),
+                    "pool": pool,
+                    "value": float(value[query]),
+                    "similarity": float(similarity[query]),
+                }
+                position += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,7 @@ from xlingual.evaluation.run import Tally, TextSides
 from xlingual.evaluation.run_systems import SystemLists
 from xlingual.measures.hubness import Places
 from xlingual.ragged import groups, members
-from xlingual.ranking import Banked, Progress, Ranker, Top, TopK
+from xlingual.ranking import Banked, Progress, Ranker, Top
 from xlingual.streams import stream
 
 _LISTED = 200_000  # tied pairs listed for one sample at the most
@@ -40,11 +40,11 @@ class Nearest:
     n_tied: Ints  # [n]
     neighbours: Neighbours | None = None  # the first targets of each query, where they were asked for
 
-    def single(self) -> Ints:
-        """Return the nearest target of each query, -1 where several tie, int64 [n]."""
-        found = np.full(len(self.n_tied), -1, dtype=np.int64)
-        found[self.query] = self.target
-        return np.where(self.n_tied == 1, found, -1)
+    def single(self, values: Ints) -> Ints:
+        """Return the value of each query's one entry, -1 where several texts tie for nearest, int64 [n]."""
+        of_query = np.full(len(self.n_tied), -1, dtype=np.int64)
+        of_query[self.query] = values
+        return np.where(self.n_tied == 1, of_query, -1)
 
     def places(self, n_targets: int) -> Places:
         """Return who is nearest to whom among so many targets, for hubs."""
@@ -55,16 +55,11 @@ class Nearest:
             ended=self.n_tied == 0,
         )
 
-    def single_rows(self, targets: Ints) -> Ints:
-        """Return the text row of each query's nearest target, -1 for ties; `targets` [m] are rows."""
-        nearest = self.single()
-        return np.where(nearest >= 0, targets[np.maximum(nearest, 0)], -1)
-
 
 def cluster_ids(manifest: Manifest, number: int, task: PairTask, retrieved: Ints) -> tuple[Ints, Ints]:
-    """Return the cluster ids of the queries of a task: their own, and those of the texts they retrieved.
+    """Return the cluster ids of the queries of a task, and those of the texts that they retrieved.
 
-    `retrieved` [n] are positions among the targets. A query for which several texts tie (-1) is alone in the
+    `retrieved` [n] are positions among the targets. A query with several nearest texts (-1) is alone in the
     second: its id is negative.
     """
     source, target = task.sample.source, task.sample.target
@@ -94,14 +89,14 @@ def nearest_texts(
     return answered(vectors, asked, ranker=ranker, repair=repair, progress=progress, tally=tally)
 
 
-def nearest_listed(found: SystemLists, sample: Sample, first: int = 1) -> Nearest:
+def nearest_listed(system: SystemLists, sample: Sample, first: int = 1) -> Nearest:
     """Return the first target of each query's list, with all that tie for it; a query may have none.
 
     Where a list ends before the first target of the sample, each target may be it, and some are drawn.
     Raises InputError where that is so of many queries.
     """
-    lists = found.of(sample)
-    refuse_short(lists, found.who(sample))
+    lists = system.of(sample)
+    refuse_short(lists, system.who(sample))
     query, target = first_group(lists)
     n_tied = np.bincount(query, minlength=len(lists)).astype(np.int64)
     share = 1.0 / n_tied[query]
@@ -135,53 +130,28 @@ class NearestRequest:
         )
 
     def result(self) -> Nearest:
-        """Return the nearest targets, after the pass."""
-        found = self.watcher.result()
-        if self._first == 1:
-            return _expanded(found, self._source, self._target, self._seed)
-        best = _expanded(_best(found), self._source, self._target, self._seed)
-        neighbours = neighbours_of(found, self._scores, self._source, self._target, self._first)
-        return replace(best, neighbours=neighbours)
-
-
-def _best(found: TopK) -> TopK:
-    """Return the nearest candidates alone, with all that tie for nearest."""
-    best = found.above == 0
-    return TopK(
-        found.query[best],
-        found.candidate[best],
-        found.weight[best],
-        found.above[best],
-        found.tied[best],
-        found.unlisted,
-    )
+        """Return the nearest targets, after the pass: from distinct vectors back to the sample's texts."""
+        top, n, cap = self.watcher.result(), len(self._source), tie_cap(len(self._source))
+        best = np.flatnonzero(top.above == 0)
+        query, line = members(top.query[best], self._source)
+        line = best[line]
+        n_tied = np.zeros(n, dtype=np.int64)
+        n_tied[query] = top.tied[line]
+        # a target vector that more texts share is listed by some of them, drawn: the first would be biased
+        drawn = stream(self._seed, "tied targets").permutation(len(self._target))
+        order = drawn[np.argsort(self._target[drawn], kind="stable")]
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order)) - np.repeat(*groups(self._target[order]))
+        listed = np.flatnonzero(place < cap)
+        owner, member = members(self._target[listed], top.candidate[line])
+        weight = top.weight[line].astype(np.float64)
+        share = weight / np.bincount(query, weight, n)[query] / np.bincount(owner, minlength=len(line))
+        neighbours = None
+        if self._first > 1:
+            neighbours = neighbours_of(top, self._scores, self._source, self._target, self._first)
+        return Nearest(query[owner], listed[member], share[owner], n_tied, neighbours)
 
 
 def tie_cap(n_queries: int) -> int:
     """Return how many ties may be listed for each query, so that a sample lists some 200,000."""
     return int(np.clip(_LISTED // max(n_queries, 1), 16, 1000))
-
-
-def _expanded(found: TopK, source: Ints, codes: Ints, seed: int) -> Nearest:
-    """Go from distinct vectors back to the sample's texts: queries and targets that share one are listed."""
-    query, line = members(found.query, source)
-    # a target vector that more texts share is listed by some of them, drawn: the first would be biased
-    drawn = stream(seed, "tied targets").permutation(len(codes))
-    place, n_tied = np.empty(len(codes), dtype=np.int64), np.zeros(len(source), dtype=np.int64)
-    place[drawn] = _place_within_code(codes[drawn])
-    n_tied[query] = found.tied[line]
-    listed = np.flatnonzero(place < tie_cap(len(source)))
-    owner, member = members(codes[listed], found.candidate[line])
-    weight = found.weight[line].astype(np.float64)
-    of_all = np.bincount(query, weight, len(source))[query]
-    share = weight / of_all / np.bincount(owner, minlength=len(line))
-    return Nearest(query[owner], listed[member], share[owner], n_tied)
-
-
-def _place_within_code(codes: Ints) -> Ints:
-    """Return how many earlier positions hold the same code, for each position."""
-    order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
-    place = np.empty(len(codes), dtype=np.int64)
-    place[order] = np.arange(len(codes)) - np.repeat(*groups(ordered))
-    return place

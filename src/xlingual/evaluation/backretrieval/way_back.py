@@ -8,23 +8,70 @@ against all source images (the ranks).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.data.manifest import Manifest
 from xlingual.evaluation.backretrieval.images import ImagePass, ImagePools, ImageSpace, groups_of
-from xlingual.evaluation.backretrieval.nearest import Nearest, tie_cap
+from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, tie_cap
+from xlingual.evaluation.estimates import score
+from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import part_of
 from xlingual.evaluation.run import Tally
 from xlingual.measures import MeanImageSimilarity, RankMeasure, RecallAt, RecallShare
-from xlingual.ragged import distinct_of, sums
-from xlingual.ranking import Cosine, Counts, Progress, Ranker, Top, TopK, Watcher, as_scores, rank
+from xlingual.ragged import distinct_of, members, sums
+from xlingual.ranking import (
+    Cosine,
+    Counts,
+    FunctionScores,
+    Progress,
+    Ranker,
+    Top,
+    TopK,
+    as_scores,
+    pairs,
+    rank,
+)
 from xlingual.records import RankCounts
 
-Scorable = RankMeasure | MeanImageSimilarity
+SIM = MeanImageSimilarity()
+
+
+@dataclass(frozen=True)
+class WayBack:
+    """The nearest texts of one encoder in one task, and where the ways back from their images lead."""
+
+    nearest: Nearest
+    counts: RankCounts  # [e] of the query's own image, for each entry of `nearest`
+    similarity: Floats  # [e] of the query's own image and the target's
+    pool: int  # images among which a query's own is ranked
+
+    def values(self, measure: RankMeasure | MeanImageSimilarity) -> Floats:
+        """Compute the value of each query, float64 [n]; a query without a nearest text has the worst.
+
+        Its own image counts as missed: all others are above it. Its similarity is 0.
+        """
+        if isinstance(measure, MeanImageSimilarity):
+            return self.mean(self.similarity)
+        values = self.mean(measure.per_query(self.counts))
+        size, single = np.full(1, self.pool), np.ones(1, dtype=np.int64)
+        values[self.nearest.n_tied == 0] = measure.per_query(RankCounts(size, single, single, size))
+        return values
+
+    def mean(self, values: Floats) -> Floats:
+        """Return the mean of values of entries over the texts that tie for nearest, per query."""
+        return sums(self.nearest.query, self.nearest.share * values, len(self.nearest.n_tied))
+
+    def n_tied(self) -> int:
+        """Count the queries that have a tie, for nearest text or on the way back."""
+        tied = self.nearest.n_tied > 1
+        tied[self.nearest.query[self.counts.tied > 1]] = True
+        return int(tied.sum())
 
 
 def ways_back(
@@ -36,7 +83,7 @@ def ways_back(
     ranker: Ranker,
     tally: Tally,
     progress: Progress | None = None,
-) -> Iterator[WayBackRanks]:
+) -> Iterator[PoolRanks]:
     """Yield the ranks of the tasks, of those together that have the same images; each task comes once.
 
     `nearest` is [encoder][task]. The ranks hold what was computed of a pass: look at them before the next.
@@ -45,206 +92,169 @@ def ways_back(
     depth = max((measure.k for measure in measures if isinstance(measure, RecallAt)), default=1)
     for done, group in enumerate(groups):
         part = part_of(progress, done, len(groups))
-        over = ImagePass(images, group, part)
-        found = [WayBackRanks(over, pools, images, tasks, nearest, depth) for pools in group]
-        if isinstance(over.similarity, Cosine) and all(
+        image_pass = ImagePass(images, group, part)
+        of_pools = [PoolRanks(image_pass, pools, images, tasks, nearest, depth) for pools in group]
+        if isinstance(image_pass.similarity, Cosine) and all(
             tasks[number].sample.is_part for pools in group for number in pools.tasks
         ):
-            for ranks in found:
-                rank_queries(ranks, ranker, part, tally)
+            for ranks in of_pools:
+                ranks.rank_queries(ranker, part, tally)
         else:
-            _rank_all(over, found, measures, ranker, part)
-        yield from found
-        tally.add(over.similarity)
+            watchers = [watcher for ranks in of_pools for watcher in ranks.watchers]
+            rank(image_pass.similarity, watchers, ranker, progress=part)
+            for ranks in of_pools:
+                ranks.listed, ranks.oracle = ranks.top.result(), ranks.nearest_target.result()
+            # the lists of the first K say the oracle's R@K; other measures, and long ties, need another pass
+            if any(not isinstance(measure, RecallAt | RecallShare) for measure in measures) or any(
+                ranks.is_capped for ranks in of_pools
+            ):
+                deep = [
+                    ranks.oracle_counts(image_pass.similarity, ranks.oracle.candidate) for ranks in of_pools
+                ]
+                rank(image_pass.similarity, deep, ranker, progress=part)
+        yield from of_pools
+        tally.add(image_pass.similarity)
 
 
-@dataclass(frozen=True)
-class Routes:
-    """Ways from queries over target images back to their own: per entry its rank counts and similarity."""
-
-    counts: RankCounts  # [e]
-    similarity: Floats  # [e] of the query's own image and the target's
-    pool: int  # images among which a query's own is ranked
-
-
-@dataclass(frozen=True)
-class WaysFound:
-    """The nearest texts and the ways back of one encoder in one task."""
-
-    nearest: Nearest
-    routes: Routes
-
-    def values(self, measure: Scorable) -> Floats:
-        """Return the value of each query, float64 [n]; of one for which no text was found the worst.
-
-        Its own image counts as missed: all others are above it. Its similarity is 0.
-        """
-        if isinstance(measure, MeanImageSimilarity):
-            return self.mean(self.routes.similarity)
-        found = self.mean(measure.per_query(self.routes.counts))
-        found[self.nearest.n_tied == 0] = measure.per_query(_missed(self.routes.pool))
-        return found
-
-    def mean(self, values: Floats) -> Floats:
-        """Return the mean of values of entries over the texts that tie for nearest, per query."""
-        return sums(self.nearest.query, self.nearest.share * values, len(self.nearest.n_tied))
-
-    def single(self, values: Ints) -> Ints:
-        """Return the value of each query's one entry, -1 where several texts tie for nearest."""
-        found = np.full(len(self.nearest.n_tied), -1, dtype=np.int64)
-        found[self.nearest.query] = values
-        return np.where(self.nearest.n_tied == 1, found, -1)
-
-    def n_tied(self) -> int:
-        """Return how many queries have a tie, for nearest text or on the way back."""
-        tied = self.nearest.n_tied > 1
-        tied[self.nearest.query[self.routes.counts.tied > 1]] = True
-        return int(tied.sum())
-
-
-def _missed(pool: int) -> RankCounts:
-    """Return the counts of one image that was not found, as lists of search systems have them."""
-    size, one = np.full(1, pool), np.ones(1, dtype=np.int64)
-    return RankCounts(size, one, one, size)
-
-
-class WayBackRanks:
+class PoolRanks:
     """The ranks of one pair of image pools: of own images, the first K of each target, and the oracle."""
+
+    listed: TopK  # the first K source images of each target image; not with `queries_only`
+    oracle: TopK  # the nearest target images of each source image
 
     def __init__(
         self,
-        over: ImagePass,
+        image_pass: ImagePass,
         pools: ImagePools,
         images: ImageSpace,
         tasks: Sequence[PairTask],
         nearest: Sequence[Sequence[Nearest]],
         depth: int,
     ) -> None:
-        self.over, self.pools, self.images, self.tasks = over, pools, images, tasks
-        height, width = shape = over.similarity.shape
-        rows, columns = over.rows(pools.targets), over.columns(pools.sources)
+        self._pass, self.pools, self.tasks, self._nearest = image_pass, pools, tasks, nearest
+        self.similarity = image_pass.similarity
+        height, width = shape = self.similarity.shape
+        rows, columns = image_pass.rows(pools.targets), image_pass.columns(pools.sources)
         self.source_weights = np.bincount(columns, minlength=width).astype(np.int64)
         self.target_weights = np.bincount(rows, pools.target_texts, height).astype(np.int64)
-        keys_of = [(encoder, task) for task in pools.tasks for encoder in range(len(nearest))]
-        keys = [
-            self.keys(task, nearest[encoder][task], self.source_columns(task)) for encoder, task in keys_of
-        ]
-        self.pairs, where = distinct_of(keys)  # those of all encoders, each once
-        self._where = dict(zip(keys_of, where, strict=True))
-        self.counts = Counts.of(over.similarity, *np.divmod(self.pairs, width), weights=self.source_weights)
-        cap = tie_cap(max(len(rows), len(columns)))
-        self.top = Top(depth, shape, weights=self.source_weights, queries=distinct_values(rows), cap=cap)
+        samples = {number: tasks[number].sample for number in pools.tasks}
+        self.rows = {n: image_pass.rows(images.code[sample.target]) for n, sample in samples.items()}
+        self.columns = {n: image_pass.columns(images.code[sample.source]) for n, sample in samples.items()}
+        places = [(encoder, number) for number in pools.tasks for encoder in range(len(nearest))]
+        texts = [(number, nearest[encoder][number]) for encoder, number in places]
+        keys = [self.rows[n][text.target] * width + self.columns[n][text.query] for n, text in texts]
+        self._pairs, where = distinct_of(keys)  # (target row, source column) of all encoders, each once
+        self._where = dict(zip(places, where, strict=True))
+        self.counts = Counts.of(self.similarity, *np.divmod(self._pairs, width), weights=self.source_weights)
+        cap, asked = tie_cap(max(len(rows), len(columns))), (distinct_values(rows), distinct_values(columns))
+        self.top = Top(depth, shape, weights=self.source_weights, queries=asked[0], cap=cap)
         self.nearest_target = Top(
-            1, shape, weights=self.target_weights, queries=distinct_values(columns), cap=cap, columns=True
+            1, shape, weights=self.target_weights, queries=asked[1], cap=cap, columns=True
         )
-        self.deep: Counts | None = None
-        self.queries_only = False  # `oracle` and `counts` are of the queries alone; no `listed`
-
-    def source_columns(self, task: int) -> Ints:
-        """Return the column of each source of a task."""
-        return self.over.columns(self.images.code[self.tasks[task].sample.source])
-
-    def target_rows(self, task: int) -> Ints:
-        """Return the row of each target of a task."""
-        return self.over.rows(self.images.code[self.tasks[task].sample.target])
-
-    def keys(self, task: int, nearest: Nearest, columns: Ints) -> Ints:
-        """Return the pair of each of the nearest texts and its query, as target row · width + source column.
-
-        `columns` are those of the queries.
-        """
-        width = self.over.similarity.shape[1]
-        return self.target_rows(task)[nearest.target] * width + columns[nearest.query]
-
-    def finish(self) -> None:
-        """Score exactly what float32 left undecided."""
-        self.listed: TopK = self.top.result()
-        self.oracle: TopK = self.nearest_target.result()
+        self.watchers = self.counts, self.top, self.nearest_target
+        self.deep: Counts | None = None  # of the oracle's pairs
+        self.queries_only = False  # `oracle` and `counts` are of the queries alone
 
     @property
     def is_capped(self) -> bool:
         """Whether some image has more ties with its K-th than are listed."""
         return bool(self.listed.unlisted.any())
 
-    def routes(self, encoder: int, task: int) -> Routes:
-        """Return the way back of each entry of an encoder's nearest texts."""
-        where = self._where[encoder, task]
-        return self.routes_of(self.counts, where)
+    def oracle_counts(self, similarity: Cosine | FunctionScores, rows: Ints) -> Counts:
+        """Ask where the queries' own images stand for the oracle's target images, rows of a similarity."""
+        self.deep = Counts.of(similarity, rows, self.oracle.query, weights=self.source_weights)
+        return self.deep
 
-    def routes_of(self, counts: Counts, where: Ints) -> Routes:
-        """Return the ways back at these places of counts."""
-        return Routes(
-            self.rank_counts(counts.above[where], counts.tied[where]),
-            as_scores(counts.key[where]),
-            len(self.pools.sources),
-        )
+    def rank_queries(self, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
+        """Find the oracle of the queries, then the ranks on all ways back; images must have vectors."""
+        self.queries_only = True
+        height, width = self.similarity.shape
+        queries = distinct_values(np.concatenate(list(self.columns.values())))
+        similarity = self._pass.among(np.arange(height), queries)
+        cap = self.nearest_target.cap
+        top = Top(1, similarity.shape, weights=self.target_weights, cap=cap, columns=True)
+        rank(similarity, [top], ranker, progress=progress)
+        tally.add(similarity)
+        oracle = top.result()
+        self.oracle = replace(oracle, query=queries[oracle.query])
+        row, column = np.divmod(self._pairs, width)
+        used = distinct_values(np.concatenate([row, oracle.candidate]))
+        similarity = self._pass.among(used, np.arange(width))
+        places = np.searchsorted(used, row), column
+        self.counts = Counts(*places, self.counts.key, weights=self.source_weights)
+        deep = self.oracle_counts(similarity, np.searchsorted(used, oracle.candidate))
+        rank(similarity, [self.counts, deep], ranker, progress=progress)
+        tally.add(similarity)
 
-    def rank_counts(self, above: Ints, tied: Ints) -> RankCounts:
+    def way_back(self, encoder: int, number: int) -> WayBack:
+        """Return the ways back of an encoder's nearest texts in a task."""
+        where, counts = self._where[encoder, number], self.counts
+        ranks = self._rank_counts(counts.above[where], counts.tied[where])
+        pool = len(self.pools.sources)
+        return WayBack(self._nearest[encoder][number], ranks, as_scores(counts.key[where]), pool)
+
+    def _rank_counts(self, above: Ints, tied: Ints) -> RankCounts:
         """Return counts of own images, each the one relevant of all distinct source images."""
-        one = np.ones(len(above), dtype=np.int64)
-        return RankCounts(above, tied, one, one * len(self.pools.sources))
+        single = np.ones(len(above), dtype=np.int64)
+        return RankCounts(above, tied, single, single * len(self.pools.sources))
 
+    def baselines(
+        self, number: int, measures: Sequence[RankMeasure], manifest: Manifest
+    ) -> dict[str, Baseline]:
+        """Compute chance, oracle and ceiling of a task from images alone, the same for every encoder.
 
-def _rank_all(
-    over: ImagePass,
-    found: Sequence[WayBackRanks],
-    measures: Sequence[RankMeasure],
-    ranker: Ranker,
-    progress: Progress | None,
-) -> None:
-    """Fill the ranks of the pools of one pass.
+        Chance is the value of an encoder to which all targets are equal: for R@k the mean over all queries
+        and targets; for other measures, and where only some sources are queries, that of a random order of D
+        images. The oracle takes the targets of the nearest image. R@p% has one only where another measure
+        needs ranks; R@k has a ceiling where all target images were ranked.
+        """
+        rows, columns, oracle = self.rows[number], self.columns[number], self.oracle
+        height, width = self.similarity.shape
+        share = oracle.weight / np.bincount(oracle.query, oracle.weight)[oracle.query]
+        # the position of the target whose image is nearest to each query's, -1 where several tie
+        query, line = members(oracle.query, columns)
+        first, target = np.full(height, -1, dtype=np.int64), np.full(len(columns), -1, dtype=np.int64)
+        first[rows[::-1]] = np.arange(len(rows))[::-1]
+        single = oracle.tied[line] == 1
+        target[query[single]] = first[oracle.candidate[line[single]]]
+        clusters = cluster_ids(manifest, number, self.tasks[number], target)
+        pool = np.array([len(self.pools.sources)])
+        baselines: dict[str, Baseline] = {}
+        for measure in measures:
+            chance = float(measure.per_query(self._rank_counts(pool * 0, pool))[0])
+            values, ceiling = None, None
+            if isinstance(measure, RecallAt) and not self.queries_only:
+                mean, values, ceiling = self._of_lists(measure, columns)
+                chance = chance if self.is_capped else mean
+            if self.deep is not None:
+                values = measure.per_query(self._rank_counts(self.deep.above, self.deep.tied))
+            per_query = None if values is None else sums(oracle.query, share * values, width)[columns]
+            best = None if per_query is None else score(measure, per_query, clusters)
+            baselines[measure.name] = Baseline(chance, best, ceiling)
+        similar = pairs(self.similarity, oracle.candidate, oracle.query)
+        per_query = sums(oracle.query, share * similar, width)[columns]
+        chance = self.similarity.mean(  # of all pairs of a source and a target
+            np.bincount(rows, minlength=height), np.bincount(columns, minlength=width)
+        )
+        best = score(SIM, per_query, clusters)
+        baselines[SIM.name] = Baseline(chance, best, float(per_query.mean()))  # none is more similar
+        return baselines
 
-    A second pass is made only for the oracle of measures that need ranks beyond the first K, or where too
-    many images tie with the K-th to be listed.
-    """
-    watchers: list[Watcher] = []
-    for ranks in found:
-        watchers += [ranks.counts, ranks.top, ranks.nearest_target]
-    rank(over.similarity, watchers, ranker, progress=progress)
-    for ranks in found:
-        ranks.finish()
-    ranked = any(not isinstance(m, RecallAt | RecallShare) for m in measures)
-    if ranked or any(ranks.is_capped for ranks in found):
-        for ranks in found:
-            oracle, weights = ranks.oracle, ranks.source_weights
-            ranks.deep = Counts.of(over.similarity, oracle.candidate, oracle.query, weights=weights)
-        deep = [ranks.deep for ranks in found if ranks.deep is not None]
-        rank(over.similarity, deep, ranker, progress=progress)
-
-
-def rank_queries(ranks: WayBackRanks, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
-    """Find the oracle of the queries, then the ranks on all ways back; nothing is listed.
-
-    The images must have vectors.
-    """
-    ranks.queries_only = True
-    queries = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.pools.tasks]))
-    ranks.oracle = nearest_targets(ranks, queries, ranker, progress, tally)
-    row, column = np.divmod(ranks.pairs, ranks.over.similarity.shape[1])
-    used = distinct_values(np.concatenate([row, ranks.oracle.candidate]))
-    similarity = ranks.over.among(used, np.arange(ranks.over.similarity.shape[1]))
-    assert similarity is not None
-    keys, weights = ranks.counts.key, ranks.source_weights
-    ranks.counts = Counts(np.searchsorted(used, row), column, keys, weights=weights)
-    nearest = np.searchsorted(used, ranks.oracle.candidate)
-    ranks.deep = Counts.of(similarity, nearest, ranks.oracle.query, weights=weights)
-    rank(similarity, [ranks.counts, ranks.deep], ranker, progress=progress)
-    tally.add(similarity)
-
-
-def nearest_targets(
-    ranks: WayBackRanks, columns: Ints, ranker: Ranker, progress: Progress | None, tally: Tally
-) -> TopK:
-    """Return the nearest target images of source columns (sorted), ties drawn as over all sources.
-
-    The images must have vectors.
-    """
-    height = ranks.over.similarity.shape[0]
-    similarity = ranks.over.among(np.arange(height), columns)
-    assert similarity is not None
-    cap = ranks.nearest_target.cap
-    top = Top(1, similarity.shape, weights=ranks.target_weights, cap=cap, columns=True)
-    rank(similarity, [top], ranker, progress=progress)
-    tally.add(similarity)
-    found = top.result()
-    return replace(found, query=columns[found.query])
+    def _of_lists(self, measure: RecallAt, columns: Ints) -> tuple[float, Floats, float]:
+        """Compute chance, the hits of the oracle's pairs, and the ceiling from the first K of each target."""
+        (height, width), listed = self.similarity.shape, self.listed
+        hits = measure.per_query(self._rank_counts(listed.above, listed.tied))
+        sources = np.bincount(columns, minlength=width)
+        # fsum: the same number however long the lists are
+        total = math.fsum(self.target_weights[listed.query] * sources[listed.candidate] * hits)
+        chance = total / float(self.target_weights.sum() * sources.sum())
+        keys, oracle = listed.query * width + listed.candidate, self.oracle
+        order, pair = np.argsort(keys), oracle.candidate * width + oracle.query
+        line = order[np.minimum(np.searchsorted(keys[order], pair), len(keys) - 1)]
+        of_oracle = np.where(keys[line] == pair, hits[line], 0.0)  # a pair that is not listed is no hit
+        best, last = np.zeros(width), np.ones(height)  # by target row: the chance at its K-th place
+        np.maximum.at(best, listed.candidate, hits)
+        np.minimum.at(last, listed.query, hits)
+        # where more tie with the K-th than are listed, any column may be among them: a bound
+        best = np.maximum(best, last[listed.unlisted > 0].max(initial=0.0))
+        return chance, of_oracle, float(best[columns].mean())

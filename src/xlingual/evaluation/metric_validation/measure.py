@@ -15,8 +15,9 @@ import numpy as np
 
 from xlingual.embed.sides import ImageIndex, TextVectors
 from xlingual.evaluation import crosslingual_retrieval
-from xlingual.evaluation.backretrieval.evaluate import SIM, Backretrieval
+from xlingual.evaluation.backretrieval.evaluate import Backretrieval
 from xlingual.evaluation.backretrieval.nearest import Nearest
+from xlingual.evaluation.backretrieval.way_back import SIM
 from xlingual.evaluation.distance_correlation import ImageRanks, SamplePairs, correlations
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.loop import Ranked

@@ -13,12 +13,8 @@ from hypothesis import strategies as st
 from xlingual import InputError, Manifest, check_backretrieval
 from xlingual.data.samples import Sample
 from xlingual.embed.sides import ImageIndex
-from xlingual.evaluation.backretrieval.check import _needed, _needed_apart
-from xlingual.evaluation.backretrieval.look_alikes import (
-    NEAR_IDENTICAL,
-    look_alikes,
-    usual_distance,
-)
+from xlingual.evaluation.backretrieval.check import look_alikes, queries_above_chance, queries_apart
+from xlingual.evaluation.backretrieval.images import NEAR_IDENTICAL, usual_distance
 from xlingual.ranking import CPU, Pool
 from xlingual.report import verdict
 from xlingual.results.backretrieval_check import (
@@ -250,7 +246,7 @@ def test_the_usual_distance_by_hand() -> None:
 @pytest.mark.parametrize(("chance", "room"), [(10 / 365, 0.907), (0.01, 0.2), (1 / 3, 0.667)])
 def test_queries_needed_have_the_power(chance: float, room: float) -> None:
     """The least n whose test has a power of 80 %, by the variance of single queries."""
-    n = _needed(chance, room)
+    n = queries_above_chance(chance, room)
     assert n is not None
     value = chance + 0.1 * room
 
@@ -258,9 +254,9 @@ def test_queries_needed_have_the_power(chance: float, room: float) -> None:
         return power(0.1 * room, 1.4 * value * (1 - value) / size, size / 1.4 - 1)
 
     assert shown(n) >= 0.8 > shown(n - 1)
-    apart = _needed_apart(chance, room)
+    apart = queries_apart(chance, room)
     better, worse = chance + 0.3 * room, chance + 0.2 * room
     variance = 0.85 * (better * (1 - better) + worse * (1 - worse))
     assert apart is not None
     assert power(0.1 * room, variance / apart, apart / 1.4 - 1) >= 0.8
-    assert _needed(chance, 0.0) is None and _needed_apart(chance, -0.1) is None
+    assert queries_above_chance(chance, 0.0) is None and queries_apart(chance, -0.1) is None
