@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ImageSource: TypeAlias = "bytes | Path | tuple[bytes | Path, ...]"
 
 # formats that are opened: some others that Pillow knows start outside programs, or are no images
-IMAGE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
+IMAGE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "AVIF")
 MOST_PIXELS = 80_000_000  # larger images are refused before they are decoded
 THREADS = min(8, os.cpu_count() or 1)  # that open images; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
@@ -198,9 +198,11 @@ def _over_white(image: Image) -> Image:
     """Return the image in RGB, transparent parts white."""
     from PIL import Image as Images
 
-    if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off instead of scaling
-        grey = np.asarray(image).astype(np.float64) / 257
-        return Images.fromarray(grey.clip(0, 255).astype(np.uint8)).convert("RGB")
+    if image.mode[0] in "IF":  # grey in 16 bits, which Pillow would cut off instead of scaling, or in 32
+        grey = np.asarray(image)
+        if grey.dtype.kind == "f" or grey.max() > 65535 or grey.min() < 0:
+            raise ValueError("pixels of 32 bits, of which nothing says what is white")
+        return Images.fromarray((grey / 257).astype(np.uint8)).convert("RGB")
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
         colours = image.convert("RGBA")
         white = Images.new("RGBA", colours.size, "white")

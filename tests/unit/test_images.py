@@ -3,7 +3,7 @@ import os
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, features
 
 from xlingual import images
 from xlingual.errors import InputError
@@ -35,6 +35,17 @@ def test_transparent_palette_and_grey():
 def test_sixteen_bits_are_scaled():
     image = open_image(encoded(Image.new("I;16", (1, 1), 128 * 257)))
     assert image.getpixel((0, 0)) == (128, 128, 128)
+
+
+@pytest.mark.parametrize(("mode", "white"), [("F", 1.0), ("F", 255.0), ("I", 2**31 - 1), ("I", -1)])
+def test_pixels_without_a_white_are_refused(mode, white):
+    with pytest.raises(InputError):
+        open_image(encoded(Image.new(mode, (2, 2), white), "TIFF"))
+
+
+@pytest.mark.skipif(not features.check("avif"), reason="this Pillow reads no AVIF")
+def test_avif_is_read():
+    assert open_image(encoded(Image.new("RGB", (3, 2), (200, 30, 30)), "AVIF")).size == (3, 2)
 
 
 def test_images_are_put_upright():
