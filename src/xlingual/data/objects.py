@@ -39,13 +39,13 @@ def table_of(data: Any, folder: Path | None, problems: Problems | None = None) -
         return _of_mapping(data, folder, problems)
     if name == "LazyFrame":
         data = data.collect()
-    rows: Any = None
+    is_frame, rows = hasattr(data, "columns"), None
     try:
-        if any(str(kind) == "Object" for kind in getattr(data, "dtypes", ())):
+        if is_frame and any(str(kind) == "Object" for kind in getattr(data, "dtypes", ())):
             rows = data.to_dicts()  # polars would give addresses of its Python objects
         elif hasattr(data, "features") and hasattr(data, "with_format") and hasattr(data, "__len__"):
             data = data.with_format("arrow")[:]  # a Dataset, whose rows may be chosen and in another order
-        elif hasattr(data, "iloc") and hasattr(data, "columns"):
+        elif is_frame and hasattr(data, "iloc"):
             data = _of_pandas(data)
         if hasattr(data, "columns") or hasattr(data, "schema"):
             streams = any(hasattr(data, f"__arrow_c_{way}__") for way in ("stream", "array"))

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -35,6 +34,7 @@ from xlingual.models.views import ViewReader
 from xlingual.models.vocabulary import FIRST, UNKNOWN, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
 from xlingual.records import Encoded, Texts
+from xlingual.typed import convert
 
 SCHEME = Scheme(
     "model",
@@ -71,7 +71,7 @@ C = TypeVar("C", MlmmeConfig, TripletConfig, DualEncoderConfig)
 class TrainedNetwork(Generic[C]):
     """The network of a model's folder, loaded when it is first needed."""
 
-    config_of: ClassVar[Any]  # makes it of the model's dictionary
+    config_type: ClassVar[Any]
     class_name: ClassVar[str]  # of the module: xlingual.models.MODULE:CLASS
 
     def __init__(self, folder: ModelFolder, device: str | None = None) -> None:
@@ -82,16 +82,13 @@ class TrainedNetwork(Generic[C]):
     @cached_property
     def config(self) -> C:
         """The dimensions and options of the network; InputError where its folder does not describe them."""
+        content, kind = self.folder.config["model"], type(self).config_type
+        described = f"{self.who}: its config.json does not describe such a model"
+        convert(content, kind, where=described, remedy=_COPY)  # its types; below, what clashes or is unknown
         try:
-            config = type(self).config_of(self.folder.config["model"])
-            for field in fields(config):
-                if "int" in str(field.type).split(" | ") and isinstance(getattr(config, field.name), float):
-                    raise TypeError(f"{field.name} is no whole number")
-            return cast("C", config)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(
-                f"{self.who}: its config.json does not describe such a model ({error}): {_COPY}"
-            ) from None
+            return cast("C", kind.from_dict(content))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{described} ({error}): {_COPY}") from None
 
     def new_module(self) -> Any:  # noqa: ANN401  (of torch)
         """Make the module, its weights not yet set."""
@@ -208,14 +205,14 @@ class OnBase(Stacked):
 class TripletNetwork(TrainedNetwork[TripletConfig]):
     """Two layers over vectors of titles and of bodies."""
 
-    config_of = TripletConfig.from_dict
+    config_type = TripletConfig
     class_name = "triplet:Triplet"
 
 
 class MlmmeNetwork(TrainedNetwork[MlmmeConfig]):
     """A network for each language, and one for images."""
 
-    config_of = MlmmeConfig.from_dict
+    config_type = MlmmeConfig
     class_name = "mlmme:Mlmme"
 
     @cached_property
@@ -292,7 +289,7 @@ class MlmmeTexts(Encoder):
 class DualNetwork(TrainedNetwork[DualEncoderConfig]):
     """Towers of questions and answers, over words, tokens or vectors."""
 
-    config_of = DualEncoderConfig.from_dict
+    config_type = DualEncoderConfig
 
     @cached_property
     def features(self) -> TextFeatures:
@@ -424,7 +421,7 @@ def check_base(folder: ModelFolder, base: Encoder | None, trusted: bool) -> Enco
 
     `trusted`: any encoder will do. Dimensions are checked when there are vectors.
     """
-    trained, who = folder.config["base"], f"model:{folder.path}"
+    trained, who = folder.config.get("base"), f"model:{folder.path}"
     if trained is None:
         raise InputError(f"{who} was trained on texts alone: it stands on no other encoder")
     name = trained.get("name") or trained["identity"]
