@@ -1,6 +1,5 @@
 """Weak and strong alignment from vectors to results: definitions, chance, and what changes nothing."""
 
-from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -47,48 +46,12 @@ def test_measures_per_question_are_what_the_views_are_means_of(seed, levels):
         assert entry.n_source == len(values) and entry.chance is not None
 
 
-@settings(max_examples=15)
-@given(st.integers(0, 2**32 - 1))
-def test_rotation_and_the_order_of_candidates_change_nothing(seed):
-    rng = np.random.default_rng(seed)
-    pool, *vectors = pools.drawn(rng, 8, 30, dim=4)
-    if "strong" not in plain.Plain(pool, *vectors).alignment()["alignment"]:
-        return
-    axes, signs = rng.permutation(4), rng.choice([-1, 1], 4)  # exact, so that ties remain ties
-    turned = [rows[:, axes] * signs for rows in vectors]
-    order = rng.permutation(len(pool.candidates))
-    moved = replace(pool, candidates=pools.taken(pool.candidates, order, ("ids", "text", "keys", "context")))
-    first = found_in(pool, vectors)
-    for other in (found_in(pool, turned), found_in(moved, (vectors[0], vectors[1][order]))):
-        assert views_of(other) == pools.near(views_of(first))
-        assert [e.value for e in other.entries] == pytest.approx([e.value for e in first.entries])
-
-
 def test_any_rotation_changes_nothing():
     pool = pools.parallel_pool()
     vectors = pools.parallel_vectors(pool)
     turn, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((12, 12)))
     turned = found_in(pool, [(rows @ turn).astype(np.float32) for rows in vectors])
     assert views_of(turned) == pools.near(views_of(found_in(pool, vectors)))
-
-
-def test_pairs_of_languages_are_the_same_in_a_pool_of_these_languages_alone():
-    pool = pools.parallel_pool(items=12, fillers=8)
-    vectors = [np.rint(rows[:, :4]).astype(np.float32) for rows in pools.parallel_vectors(pool)]
-    asked, held = (np.flatnonzero(side.language < 2) for side in (pool.questions, pool.candidates))
-    smaller = replace(
-        pool,
-        languages=LANGUAGES[:2],
-        questions=pools.taken(pool.questions, asked, ("ids", "text", "key")),
-        candidates=pools.taken(pool.candidates, held, ("ids", "text", "keys", "context")),
-    )
-    whole = views_of(found_in(pool, vectors))
-    part = views_of(found_in(smaller, (vectors[0][asked], vectors[1][held])))
-    for name in ("weak_alignment", "strong_alignment"):
-        assert len(part[name]) == 4
-        for pair, value in part[name].items():
-            assert value == whole[name][pair], (name, pair)
-            assert part["ci"][name][pair] == whole["ci"][name][pair]
 
 
 @pytest.mark.parametrize("vector", [[1.0, 2.0], [0.0, 0.0]])
@@ -120,22 +83,16 @@ def test_a_code_of_the_language_keeps_weak_alignment_and_undoes_strong():
     assert strong[0] > 0.9 and strong == sorted(strong, reverse=True) and strong[-1] < 0.05
 
 
-def test_perfect_vectors_are_strictly_aligned():
-    pool = pools.parallel_pool(items=10, fillers=0)
-    rows = np.tile(np.eye(10, dtype=np.float32), (3, 1))
-    assert set(views_of(found_in(pool, (rows, rows)))["alignment"].values()) == {1.0}
-
-
 def test_what_cannot_be_measured_is_refused_before_any_work():
     pool, *vectors = pools.drawn(np.random.default_rng(1), 6, 20)
     with pytest.raises(InputError, match="policy 'prefer-own' counts as wrong: leave it out"):
         found_in(pool, vectors, measures=["AP", "weak"], views="all", policy="prefer-own")
     only_own = pools.a_pool([0, 1], ["a", "b"], [0, 0, 1, 1], [["a"], [], ["b"], []])
     for name in ("WeakAlignment", "StrongAlignment", "StrongAlignment/strict-own"):
-        with pytest.raises(InputError, match=f"answer in another language .* no {name}: leave it out"):
+        with pytest.raises(InputError, match=f"answer in another language, .* no {name}: leave it out"):
             pools.multilingual_pool(only_own, text_encoders="random", measures=name)
     abroad = pools.a_pool([0, 0], ["a", "b"], [1, 1, 2], [["a"], ["b"], []])
-    with pytest.raises(InputError, match=r"irrelevant candidate in its own language.*use WeakAlignment"):
+    with pytest.raises(InputError, match="irrelevant candidate in its own language"):
         pools.multilingual_pool(abroad, text_encoders="random", measures="strong")
     rows = np.eye(3, dtype=np.float32)
     views = views_of(found_in(abroad, (rows[:2], rows), measures=["AP", "weak"]))

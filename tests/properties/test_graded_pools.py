@@ -127,24 +127,6 @@ def test_only_graded_measures_name_the_grades():
     assert equal["nDCG@10"].value == before["nDCG@10"].value
 
 
-def test_grades_of_the_pool_are_in_the_signature_of_graded_measures():
-    bare, ones, twos, threes = (evaluated(*a_pool(grades)) for grades in (None, 1, 2, 3))
-    assert bare["nDCG@10"].signature == ones["nDCG@10"].signature
-    assert conditions(twos["nDCG@10"])["grades"] != conditions(threes["nDCG@10"])["grades"]
-    assert bare["AP"].signature == threes["AP"].signature
-    both = conditions(evaluated(*a_pool(2), "own=3,other=1")["nDCG@10"])["grades"]
-    assert both == f"{conditions(twos['nDCG@10'])['grades']}*own=3,other=1"
-
-
-def test_only_the_ratio_of_linear_grades_counts():
-    given = a_pool()
-    small, large = (
-        evaluated(*given, grades)["nDCG@10"].value for grades in ("own=2,other=1", "own=8,other=4")
-    )
-    assert small == pytest.approx(large, abs=1e-12)
-    assert small != pytest.approx(evaluated(*given)["nDCG@10"].value, abs=1e-6)
-
-
 @pytest.mark.parametrize(
     ("grades", "more", "message"),
     [

@@ -101,65 +101,6 @@ def has_own(pool):
     return (pool.questions.language[question] == pool.candidates.language[candidate]).any()
 
 
-def test_encoders_are_given_the_role_the_language_and_the_text_that_was_asked_for():
-    pool, questions, candidates = drawn(np.random.default_rng(3), 4, 6)
-    held = replace(pool.candidates, context=[f"context {i}" for i in range(6)])
-    pool, seen = replace(pool, candidates=held), {}
-
-    class Watching(Given):
-        def encode(self, batch):
-            seen[batch.role] = batch
-            return super().encode(batch)
-
-    for asked, texts in (
-        ("sentence", [f"sentence {i}" for i in range(6)]),
-        ("sentence+context", [f"sentence {i} context {i}" for i in range(6)]),
-    ):
-        results = multilingual_pool(
-            pool, text_encoders=Watching(questions, candidates), candidate_text=asked, views="none"
-        )
-        assert list(seen["candidate"].text) == texts
-        assert list(seen["query"].text) == pool.questions.text
-        assert list(seen["candidate"].language) == [LANGUAGES[code] for code in held.language]
-        assert list(seen["candidate"].context) == held.context
-        assert f"|candidates:{asked}|" in results.entries[0].signature
-
-
-@pytest.mark.parametrize(
-    ("pool", "options", "words"),
-    [
-        (3, {}, "expected a MultilingualPool or its path, found int"),
-        (None, {"seed": -1}, "seed=… must be 0 to"),
-        ("no such folder", {}, "no such folder: no such file or folder"),
-    ],
-)
-def test_arguments_that_are_none_are_refused(pool, options, words):
-    with pytest.raises(InputError, match=words):
-        multilingual_pool(pool, text_encoders="chargram", **options)
-
-
-@pytest.mark.parametrize("examples", [True, False])
-def test_occurrences_of_all_candidates_are_written_without_texts(tmp_path, examples):
-    pool, questions, candidates = drawn(np.random.default_rng(5), 9, 130)
-    specs = {"one": Given(questions, candidates), "two": Given(-questions, candidates, "turned")}
-    results = multilingual_pool(pool, text_encoders=specs, views="hubs", examples=examples)
-    results.write(tmp_path)
-    rows = results.read(tmp_path).tables["occurrences"].to_pylist()
-    assert len(rows) == 2 * 130 and set(rows[0]) == {"encoder", "id", "language", "count"}
-    cosines = [plain.Plain(pool, asked, candidates) for asked in (questions, -questions)]
-    assert [row["id"] for row in rows] == [*pool.candidates.ids, *pool.candidates.ids]
-    assert [row["language"] for row in rows[:130]] == [LANGUAGES[i] for i in pool.candidates.language]
-    for start, name, whole in ((0, "one", cosines[0]), (130, "two", cosines[1])):
-        own = rows[start : start + 130]
-        assert {row["encoder"] for row in own} == {name}
-        keys = whole.keys
-        above = (keys[:, None, :] > keys[:, :, None]).sum(axis=2)
-        tied = (keys[:, None, :] == keys[:, :, None]).sum(axis=2)
-        expected = np.clip((10 - above) / tied, 0, 1).sum(axis=0)
-        assert [row["count"] for row in own] == pytest.approx(expected, abs=1e-12)
-    assert ("hubs" in results.tables) == examples
-
-
 def test_ratios_of_shares_have_the_intervals_of_the_shares():
     results = results_of(*drawn(np.random.default_rng(6), 12, 150), views="shares")
     views = as_json(entries(results)["AP"].views)
@@ -194,24 +135,6 @@ def test_what_belongs_to_ap_is_refused_without_it():
     results_of(*given, views="none", measures=["R@3"])
     with pytest.raises(InputError, match=r"'found' is of a measure with a cut .* there is none"):
         results_of(*given, views="found", measures=["AP"])
-
-
-def test_views_of_the_first_candidates_need_no_ap():
-    given = drawn(np.random.default_rng(8), 12, 60)
-    alone = entries(results_of(*given, views="hubs,shares", measures=["R@3", "RR"]))
-    with_ap = entries(results_of(*given, views="hubs,shares", measures=["R@3", "AP"]))["AP"]
-    for name in ("hubs", "language_share_top100"):
-        assert getattr(alone["R@3"].views, name) == getattr(with_ap.views, name)
-        assert getattr(alone["RR"].views, name) is None
-
-
-def test_one_subset_may_be_a_string():
-    given = drawn(np.random.default_rng(9), 12, 60)
-    alone, listed = (
-        as_json(entries(results_of(*given, views="subsets", subsets=named))["AP"].views)["subsets"]
-        for named in ("ar,de", ["ar,de"])
-    )
-    assert alone == listed and "ar,de" in alone
 
 
 @pytest.mark.parametrize("policy", ["agnostic", "prefer-own"])
@@ -253,23 +176,6 @@ def test_the_worst_questions_are_shown_as_they_stand(case):
         assert [row["place"] for row in own if row["kind"] == "above"] == above
         answers = [row for row in own if row["kind"] == "answer"]
         assert answers[0]["place"] == first and 1 <= len(answers) <= 2
-
-
-@given(pools())
-def test_hubs_are_the_candidates_that_stand_first_most_often(case):
-    pool, questions, candidates = case
-    whole = plain.Plain(pool, questions, candidates)
-    found = results_of(pool, questions, candidates)
-    count = sum(whole.top(min(10, whole.m)))
-    n = as_json(entries(found)["AP"].views)["hubs"]["n"]
-    rows = found.tables["hubs"].to_pylist() if "hubs" in found.tables else []
-    assert len(rows) == min(n, 10)
-    assert [row["count"] for row in rows] == pytest.approx(sorted(count, reverse=True)[: len(rows)], abs=1e-9)
-    for row in rows:
-        c = int(row["id"][1:])
-        assert row["count"] == pytest.approx(count[c], abs=1e-9)
-        assert row["relevant_to"] == whole.relevant[:, c].sum()
-        assert (row["text"], row["expected"]) == (f"sentence {c}", pytest.approx(count.mean(), abs=1e-9))
 
 
 @pytest.mark.parametrize("vector", [[1.0, 2.0], [0.0, 0.0]])
@@ -364,13 +270,6 @@ def test_a_code_of_the_language_keeps_the_monolingual_pool_and_costs_the_pool():
     assert entries(preferring[0])["AP"].value < entries(preferring[1])["AP"].value
 
 
-def test_a_code_of_the_language_keeps_every_question_within_its_language():
-    pool = parallel_pool()
-    vectors = parallel_vectors(pool)
-    before, after = (plain.Plain(pool, *biased(pool, vectors, s)).monolingual() for s in (0, 1))
-    assert (before == after).all()
-
-
 def written(results, folder):
     """Return what is written: results.json without what a run costs, and the bytes of the tables."""
     results.write(folder)
@@ -396,15 +295,6 @@ def test_threads_and_the_length_of_vectors_change_no_byte(tmp_path):
     for content in (first[0], scaled[0]):  # equal texts of other lengths are not collapsed: more work
         del content["diagnostics"]
     assert scaled == first
-
-
-def test_threads_that_share_the_work_change_no_byte(tmp_path):
-    pool = parallel_pool(items=1300, fillers=200)  # more than one block of questions
-    questions, candidates = parallel_vectors(pool, dim=6)
-    questions[::50], candidates[::70] = np.rint(questions[::50]), np.rint(candidates[::70])
-    runs = [results_of(pool, questions, candidates, measures="AP", threads=threads) for threads in (1, 3)]
-    first, second = (written(run, tmp_path / str(i)) for i, run in enumerate(runs))
-    assert first == second
 
 
 def compared(views):

@@ -183,19 +183,6 @@ def test_a_short_run_is_measured_as_far_as_it_goes():
     assert {row["measure"] for row in worst} == {"nDCG@10"}
 
 
-def test_an_answer_that_was_not_returned_has_no_place():
-    pool, whole, _ = a_case(levels=400, repeats=0.0)
-    kept = first(whole, 25)
-    kept[0] = False
-    kept[0, np.flatnonzero(~whole.relevant[0])[:25]] = True
-    with pytest.warns(DataWarning, match="too early"):
-        found = multilingual_pool(pool, {"run": run_of(pool, whole.keys, kept)}, measures="R@5", store=None)
-    rows = [row for row in found.tables["worst"].to_pylist() if row["question_id"] == "q0"]
-    assert {row["kind"]: row["place"] is None for row in rows} == {"above": False, "answer": True}
-    assert rows[0]["rank_of_best"] is None
-    assert rows[0]["value"] == 0.0
-
-
 def test_what_a_short_run_cannot_tell_is_refused():
     pool, whole, _ = a_case()
     run = run_of(pool, whole.keys, first(whole, 25))
@@ -226,26 +213,3 @@ def test_questions_without_results():
     shares = found.entries[0].views.language_share_top100
     for tag in set(tags):
         assert sum(shares[f"{tag}->{other}"] for other in pool.languages) == pytest.approx(1.0)
-
-
-def test_trec_files_of_a_run_are_the_run(tmp_path):
-    pool, whole, _ = a_case()
-    run = run_of(pool, whole.keys, first(whole, 9))
-    options = {"measures": "R@5", "views": "none", "store": None}
-    found = multilingual_pool(pool, {"run": run}, trec=tmp_path, **options)
-    again = multilingual_pool(pool, f"run:{tmp_path / 'run.run'}", **options)
-    # ties are broken by name in files
-    assert again.entries[0].value == pytest.approx(found.entries[0].value, abs=0.1)
-    assert again.entries[0].signature.split("encoder:")[0] == found.entries[0].signature.split("encoder:")[0]
-
-
-@quiet
-def test_ids_of_several_languages():
-    pool, _, _ = a_case()
-    q, c = names(pool)
-    lists = {q[0].partition(":")[2]: {c[0]: 1.0}}
-    assert multilingual_pool(pool, {"run": SearchRun.of(lists)}, measures="R@1", store=None).entries
-    pool.questions.ids[:2] = ["q0", "q0"]
-    pool.questions.language[:2] = [0, 1]
-    with pytest.raises(InputError, match=r"'q0' is the id of texts in several languages: write language:id$"):
-        multilingual_pool(pool, {"run": SearchRun.of(lists)}, measures="R@1", store=None)

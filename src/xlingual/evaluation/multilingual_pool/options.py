@@ -135,10 +135,8 @@ def pool_options(
     for view, chosen in (("subsets", subsets), ("picture", picture)):
         if chosen and view not in wanted:
             raise InputError(f"{view} of languages are named, but the view {view!r} is not: add it, or none")
-    if picture and (len(set(picture)) != 2 or not set(picture) <= set(pool.languages)):
-        raise InputError(
-            f"picture of {','.join(picture)!r}: expected two of the languages {', '.join(pool.languages)}"
-        )
+    if picture and len(set(_subset(pool, picture))) != 2:
+        raise InputError(f"picture of {','.join(picture)!r}: expected two languages")
     return PoolOptions(
         frozenset() if policy == PREFER_OWN else wanted if with_ap else without_ap,
         policy,
@@ -166,27 +164,24 @@ def _check_answers(pool: MultilingualPool, policy: str, measures: Sequence[PoolM
             "leaves none: use the policy agnostic"
         )
     foreign = np.bincount(question[~own], minlength=len(asked_in)) > 0
-    own_wrong = np.bincount(language, minlength=len(pool.languages))[asked_in]
-    own_wrong -= np.bincount(question[own], minlength=len(asked_in))
-    for measure in measures:
-        if not isinstance(measure, AlignmentMeasure):
-            continue
+    wrong = np.bincount(language, minlength=len(pool.languages))[asked_in]
+    wrong = wrong - np.bincount(question[own], minlength=len(asked_in))
+    for measure in (each for each in measures if isinstance(each, AlignmentMeasure)):
         if policy == PREFER_OWN:
             raise InputError(
                 f"{measure.name} is about answers in other languages, which policy {policy!r} counts as "
                 "wrong: leave it out, or use agnostic"
             )
-        if measure == StrongAlignment("strict"):
-            continue
-        if not foreign.any():
+        lack = None if foreign.any() or measure == StrongAlignment("strict") else "answer in another language"
+        if (
+            measure in (StrongAlignment(), StrongAlignment("strict-own"))
+            and not (foreign & (wrong > 0)).any()
+        ):
+            lack = lack or "irrelevant candidate in its own language"
+        if lack:
             raise InputError(
-                f"{pool.source}: no question has an answer in another language than its own, so there is no "
-                f"{measure.name}: leave it out, or choose more languages"
-            )
-        if isinstance(measure, StrongAlignment) and not (foreign & (own_wrong > 0)).any():
-            raise InputError(
-                f"{pool.source}: no question has an irrelevant candidate in its own language, so there is no "
-                f"{measure.name}: use WeakAlignment or AP"
+                f"{pool.source}: no question has an {lack}, so there is no {measure.name}: leave it out, or "
+                "choose more languages"
             )
 
 
@@ -205,12 +200,12 @@ def _views(views: str | Sequence[str]) -> Sequence[str]:
 
 
 def _subset(pool: MultilingualPool, subset: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the languages of a subset."""
+    """Return the languages of a subset, or of a picture."""
     languages = [tag.strip() for tag in subset.split(",")] if isinstance(subset, str) else list(subset)
     for language in languages or [""]:
         if language not in pool.languages:
             raise InputError(
-                f"subset {','.join(languages)!r}: the pool has no language {language!r}."
+                f"languages {','.join(languages)!r}: the pool has no language {language!r}."
                 f"{did_you_mean(language, pool.languages)} Its languages: {listed(pool.languages, 40)}"
             )
     return tuple(languages)
@@ -227,25 +222,15 @@ def _grades(
     worth = {part[1]: int(part[2]) for part in parts if part is not None}
     problem = None
     if None in parts or len(worth) < len(parts) or set(worth) != {"own", "other"}:
-        problem = (
-            ": expected two whole numbers, what an answer in the question's language is worth and what one "
-            "in another, as in own=2,other=1"
-        )
+        problem = "expected two whole numbers, of the question's language and of others, as in own=2,other=1"
     elif not 1 <= min(worth.values()) <= max(worth.values()) <= MOST_GRADE:
-        problem = (
-            f": expected 1 to {MOST_GRADE}; where only answers in the question's language count, use "
-            f"{parameter('policy', PREFER_OWN)}"
-        )
+        only_own = parameter("policy", PREFER_OWN)
+        problem = f"expected 1 to {MOST_GRADE}; where only the question's language counts, use {only_own}"
     elif policy == PREFER_OWN:
-        problem = (
-            f": with the policy {policy!r} answers in other languages count as wrong, whatever they are "
-            "worth: leave one of them out"
-        )
+        problem = "answers in other languages count as wrong, whatever they are worth: leave one of them out"
     elif not any(isinstance(measure, NDCG) for measure in measures):
-        problem = (
-            " changes nDCG, which is not among the measures: add it "
-            f"({parameter('measures', 'nDCG@10')}), or leave the grades out"
-        )
+        ndcg = parameter("measures", "nDCG@10")
+        problem = f"it changes nDCG, which is not among the measures: add it ({ndcg}), or leave it out"
     if problem:
-        raise InputError(f"{parameter('grades', text)}{problem}")
+        raise InputError(f"{parameter('grades', text)}: {problem}")
     return worth["own"], worth["other"]

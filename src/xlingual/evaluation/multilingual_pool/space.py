@@ -1,20 +1,17 @@
 """The space of a pool's vectors: how well a linear model finds a text's language, and a picture of two.
 
-The model is least squares from unit vectors, with an intercept, to the language: ±1 for two languages, one
-indicator for each of several (the largest wins). It is fitted on the questions and candidates of two thirds
-of the clusters (paragraphs) and tested on the others. LAReQA (Roy et al. 2020, section 5.4) does this for
+The model is least squares from unit vectors, with an intercept, to an indicator of each language; the largest
+score wins. It is fitted on the questions and candidates of two thirds of the clusters (paragraphs) and tested
+on the others. LAReQA (Roy et al. 2020, section 5.4) does this for
 English and Chinese; here it is done for all pairs of languages, and for all languages together. The picture
 (Figure 5) shows two languages on the first two principal components of their vectors.
-
-One pass over the training vectors leaves, for each language, how many there are, their sum and their Gram
-matrix XᵀX. Every model follows from sums of these in closed form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
@@ -57,8 +54,9 @@ class Moments:
         """The mean vector, float64 [k]; zero where there are no vectors."""
         return self.total / max(self.n, 1)
 
+    @property
     def scatter(self) -> Floats:
-        """Return Σ (x − mean)(x − mean)ᵀ, float64 [k, k]."""
+        """Σ (x − mean)(x − mean)ᵀ, float64 [k, k]."""
         return np.asarray(self.gram - np.outer(self.total, self.mean))
 
 
@@ -117,21 +115,28 @@ class Space:
         squares = float(np.einsum("ij,ij->i", shifted, shifted).sum(dtype=np.float64))
         return shifted if self.basis is None else np.matmul(shifted, self.basis), squares
 
-    def blocks(self, language: int, *, held_out: bool) -> Iterator[tuple[Vectors, float, Ints]]:
-        """Yield coordinates [b, k], the sum of squares and clusters [b] of the vectors of one part."""
-        for side in self.sides:
-            rows = np.flatnonzero((side.language == language) & (side.held_out == held_out))
-            for start in range(0, len(rows), _BLOCK):
-                part = rows[start : start + _BLOCK]
-                yield (*self.coordinates(side, part), side.cluster[part])
-
     def moments(self, language: int, *, held_out: bool) -> Moments:
         """Return the moments of a language's vectors in one part: float32 products, summed in float64."""
         moments = Moments(0, np.zeros(self.kept), np.zeros((self.kept, self.kept)), 0.0)
-        for block, squares, _ in self.blocks(language, held_out=held_out):
-            gram = (block.T @ block).astype(np.float64)
-            moments += Moments(len(block), block.sum(axis=0, dtype=np.float64), gram, squares)
+        for side in self.sides:
+            rows = np.flatnonzero((side.language == language) & (side.held_out == held_out))
+            for start in range(0, len(rows), _BLOCK):
+                block, squares = self.coordinates(side, rows[start : start + _BLOCK])
+                gram = (block.T @ block).astype(np.float64)
+                moments += Moments(len(block), block.sum(axis=0, dtype=np.float64), gram, squares)
         return moments
+
+    @cached_property
+    def held(self) -> list[tuple[Vectors, Ints]]:
+        """Coordinates [h, k] and clusters [h] of the held-out vectors of each language."""
+        parts = []
+        with one_library_thread():
+            for code in range(len(self.languages)):
+                rows = [np.flatnonzero((side.language == code) & side.held_out) for side in self.sides]
+                both = list(zip(self.sides, rows, strict=True))
+                vectors = np.concatenate([self.coordinates(side, own)[0] for side, own in both])
+                parts.append((vectors, np.concatenate([side.cluster[own] for side, own in both])))
+        return parts
 
 
 def language_identification(space: Space) -> View:
@@ -152,49 +157,67 @@ def language_identification(space: Space) -> View:
     if problem:
         return {"language_id_accuracy": {}, "language_id_chance": {}, "language_id_notes": {"all": problem}}
     pairs, notes = list(combinations(range(len(space.languages)), 2)), {}
+    if len(space.languages) == 2:
+        pairs = []
     if len(space.languages) > MOST_LANGUAGES:
         notes["pairs"] = f"left out: {len(space.languages)} languages, pairs are for at most {MOST_LANGUAGES}"
         pairs = []
     spaces = [space, *(space.fold(k) for k in range(1, space.n_folds))]
-    with one_library_thread():
-        hits, *others = [_hits(each, pairs) for each in spaces]
     between = ":" if any("-" in tag for tag in space.languages) else "-"
     scores, chance = {}, {}
-    for codes in [None, *pairs]:
-        name = "all" if codes is None else between.join(space.languages[code] for code in codes)
-        parts = [part for part in hits.get(codes, []) if len(part[0])]
-        if codes is not None and len(parts) < 2:
-            lost = [code for code in codes if not (space.sizes[code] and len(hits[None][code][0]))]
-            missing = [space.languages[code] for code in lost]
-            notes[name] = f"no vectors of {' and '.join(missing)} in the training or the held-out part"
-            continue
-        values, clusters = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-        further = [part for fold in others for part in fold.get(codes, [])]
-        scores[name] = _score(values, clusters, further)
-        chance[name] = max(len(part[0]) for part in parts) / len(values)
+    for codes in [tuple(range(len(space.languages))), *pairs]:
+        name = between.join(space.languages[code] for code in codes) if codes in pairs else "all"
+        is_there = [space.sizes[code] and len(space.held[code][0]) for code in codes]
+        if codes in pairs and not all(is_there):
+            lost = [space.languages[code] for code, there in zip(codes, is_there, strict=True) if not there]
+            notes[name] = f"no vectors of {' and '.join(lost)} in the training or the held-out part"
+        if name == "all" or name not in notes:
+            parts, *others = [_hits(each, codes) for each in spaces]
+            scores[name] = _score(parts, others)
+            chance[name] = max(len(hits) for hits, _ in parts) / sum(len(hits) for hits, _ in parts)
+    if len(space.languages) == 2:
+        name = between.join(space.languages)
+        scores[name], chance[name] = scores["all"], chance["all"]
     view: View = {"language_id_accuracy": scores, "language_id_chance": chance}
     return view | ({"language_id_notes": notes} if notes else {})
 
 
-Model = tuple[Floats, Floats]  # weights [k, c] and intercept [c] of scores x·weights + intercept
+Hits = list[tuple[Floats, Ints]]  # of each language: whether held-out vectors are told, and their clusters
 
 
-def _pair_model(space: Space, one: int, other: int) -> Model:
-    """Return the model whose score is positive for the first language of a pair, negative for the second."""
-    first, second = space.by_language[one], space.by_language[other]
-    both = first + second
-    target = (first.n - second.n) / both.n
-    weights = _ridge(both, (first.total - second.total - both.total * target)[:, None], space.dim)
-    return weights, target - both.mean @ weights
+def _hits(space: Space, codes: Sequence[int]) -> Hits:
+    """Return the hits of the model of some languages, which has a score for each: the largest wins."""
+    parts = [space.by_language[code] for code in codes]
+    everything, hits = sum(parts[1:], parts[0]), []
+    shares = np.array([moments.n for moments in parts]) / everything.n
+    sums = np.stack([moments.total for moments in parts], axis=1)
+    with one_library_thread():
+        weights = _ridge(everything, sums - np.outer(everything.total, shares), space.dim)
+        intercept = shares - everything.mean @ weights
+        for place, code in enumerate(codes):
+            vectors, clusters = space.held[code]
+            scores = vectors.astype(np.float64) @ weights + intercept
+            best = scores == scores.max(axis=1, keepdims=True)
+            hits.append((best[:, place] / best.sum(axis=1), clusters))
+    return hits
 
 
-def _joint_model(space: Space) -> Model:
-    """Return the model of all languages, one score for each."""
-    everything = sum(space.by_language[1:], space.by_language[0])
-    shares = space.sizes / everything.n
-    sums = np.stack([moments.total for moments in space.by_language], axis=1)
-    weights = _ridge(everything, sums - np.outer(everything.total, shares), space.dim)
-    return weights, shares - everything.mean @ weights
+def _score(parts: Hits, others: Sequence[Hits]) -> Score | None:
+    """Return the score of hits; where a third has few clusters, other thirds say how much these vary.
+
+    `others` are the hits of models that were fitted without other thirds.
+    """
+    values, clusters = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    score = mean_score(values, clusters)
+    if score is None or not others:
+        return score
+    every, labels = (
+        np.concatenate(columns)
+        for columns in zip(*parts, *(part for fold in others for part in fold), strict=True)
+    )
+    share = len(np.unique(clusters)) / len(np.unique(labels))
+    residuals = (every - every.mean()) * np.sqrt(share) / len(values)
+    return replace(score, parts=(ResidualPart(residuals, (labels,)),))
 
 
 def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
@@ -205,7 +228,7 @@ def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
     """
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    scatter = moments.scatter()
+    scatter = moments.scatter
     trace = float(np.trace(scatter))
     if not np.isfinite(trace):
         raise ValueError("vectors hold NaN or infinity")
@@ -217,50 +240,6 @@ def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
             return np.asarray(cho_solve(cho_factor(scatter + penalty * identity, lower=True), right))
         except LinAlgError:
             penalty *= 10
-
-
-def _score(values: Floats, clusters: Ints, further: Sequence[tuple[Floats, Ints]]) -> Score | None:
-    """Return the score of hits [n]; where a third has few clusters, other thirds say how much these vary.
-
-    `further` are the hits and clusters of models that were fitted without them, one after another.
-    """
-    score = mean_score(values, clusters)
-    if score is None or not further:
-        return score
-    every, labels = (np.concatenate(parts) for parts in zip((values, clusters), *further, strict=True))
-    share = len(np.unique(clusters)) / len(np.unique(labels))
-    residuals = (every - every.mean()) * np.sqrt(share) / len(values)
-    return replace(score, parts=(ResidualPart(residuals, (labels,)),))
-
-
-def _hits(
-    space: Space, wanted: Sequence[tuple[int, int]]
-) -> dict[tuple[int, int] | None, list[tuple[Floats, Ints]]]:
-    """Return hits of each model (None: the joint one) on held-out vectors, and their clusters, by language.
-
-    One product for each language: its vectors with the weights of all models that know it.
-    """
-    joint = _joint_model(space)
-    pairs = {pair: _pair_model(space, *pair) for pair in wanted if space.sizes[list(pair)].all()}
-    hits: dict[tuple[int, int] | None, list[tuple[Floats, Ints]]] = {None: [], **{pair: [] for pair in pairs}}
-    G = len(space.languages)
-    for code in range(G):
-        known = [pair for pair in pairs if code in pair]
-        sign = np.array([1.0 if pair[0] == code else -1.0 for pair in known])
-        weights, intercept = (
-            np.concatenate(parts, axis=-1)
-            for parts in zip(joint, *(pairs[pair] for pair in known), strict=True)
-        )
-        columns, clusters = [np.zeros((0, 1 + len(known)))], [np.zeros(0, dtype=np.int64)]
-        for block, _, cluster in space.blocks(code, held_out=True):
-            scores = block.astype(np.float64) @ weights + intercept
-            best = scores[:, :G] == scores[:, :G].max(axis=1, keepdims=True)
-            largest = best[:, code] / best.sum(axis=1)
-            columns.append(np.column_stack([largest, (np.sign(scores[:, G:] * sign) + 1) / 2]))
-            clusters.append(cluster)
-        for model, values in zip([None, *known], np.concatenate(columns).T, strict=True):
-            hits[model].append((values, np.concatenate(clusters)))
-    return hits
 
 
 def most_apart(space: Space) -> tuple[str, str]:
@@ -320,7 +299,7 @@ def _components(first: Moments, second: Moments) -> tuple[Moments, Floats, tuple
 
     both = first + second
     k = len(both.total)
-    values, vectors = eigh(both.scatter(), subset_by_index=[max(k - 2, 0), k - 1], check_finite=False)
+    values, vectors = eigh(both.scatter, subset_by_index=[max(k - 2, 0), k - 1], check_finite=False)
     total = both.squares - float(both.total @ both.mean)
     axes, shares = np.zeros((k, 2)), [0.0, 0.0]
     for place in range(min(k, 2)):

@@ -72,7 +72,7 @@ class PoolTables:
         best one in the question's own language; `place` is the (mid-)rank, None where a search system did not
         return it.
         """
-        pool, questions = self.pool, self.pool.questions
+        pool, questions, held = self.pool, self.pool.questions, self.pool.candidates
         order = np.argsort(values if measure.higher_is_better else -values, kind="stable")
         order = order[~np.isnan(values[order])]
         _, best_of_cluster = np.unique(ranks.cluster[order], return_index=True)
@@ -96,22 +96,24 @@ class PoolTables:
                 "rank_of_best": _finite(rank_of_best),
                 "measure": measure.name,
             }
-            heading = _heading(first, question, ranks.candidate[lines], rank_of_best)
-            shown = [(candidate, rank, "above") for candidate, rank in heading]
-            shown += [(int(ranks.candidate[i]), float(place[i]), "answer") for i in answers]
-            self.worst += [labels | self._candidate(*row) for row in shown]
-
-    def _candidate(self, candidate: int, place: float, kind: str) -> dict[str, Any]:
-        """Return the columns of a candidate."""
-        held = self.pool.candidates
-        return {
-            "place": _finite(place),
-            "candidate_id": held.ids[candidate],
-            "candidate_language": self.pool.languages[held.language[candidate]],
-            "candidate": held.text[candidate],
-            "relevant": kind == "answer",
-            "kind": kind,
-        }
+            listed = slice(*np.searchsorted(first.query, (question, question + 1)))
+            heading = first.candidate[listed], first.above[listed] + (first.tied[listed] + 1) / 2
+            wrong = ~np.isin(heading[0], ranks.candidate[lines]) & (heading[1] <= rank_of_best)
+            rows = np.flatnonzero(wrong)[np.argsort(heading[1][wrong], kind="stable")][:MOST_ABOVE]
+            shown = [(int(heading[0][row]), float(heading[1][row]), "above") for row in rows]
+            shown += [(int(ranks.candidate[line]), float(place[line]), "answer") for line in answers]
+            self.worst += [
+                {
+                    **labels,
+                    "place": _finite(rank),
+                    "candidate_id": held.ids[candidate],
+                    "candidate_language": pool.languages[held.language[candidate]],
+                    "candidate": held.text[candidate],
+                    "relevant": kind == "answer",
+                    "kind": kind,
+                }
+                for candidate, rank, kind in shown
+            ]
 
     def tables(self, labels: Sequence[Any]) -> dict[str, pa.Table]:
         """Return the tables that have rows; `labels` are task, source, target and seed."""
@@ -140,13 +142,11 @@ class PoolTables:
             tables["occurrences"] = pa.table(columns)
         if self._answers:  # of several answers of a question each has a line
             task, source, target, seed = labels
-            encoders, sides = (
-                [each[0] for each in self._answers],
-                zip(*(each[1:] for each in self._answers), strict=True),
+            lengths = [len(question) for _, question, *_ in self._answers]
+            question, candidate, above, tied = (
+                np.concatenate([each[place] for each in self._answers]) for place in range(1, 5)
             )
-            lengths = [len(each[1]) for each in self._answers]
-            question, candidate, above, tied = (np.concatenate(parts) for parts in sides)
-            columns = {"encoder": repeated(encoders, lengths)}
+            columns = {"encoder": repeated([encoder for encoder, *_ in self._answers], lengths)}
             for name, word in (("task", task), ("source", source), ("target", target)):
                 columns[name] = repeated([word] * len(lengths), lengths)
             columns["seed"] = from_numpy(np.full(sum(lengths), seed), pa.int64())
@@ -156,15 +156,6 @@ class PoolTables:
                 columns[name] = from_numpy(counts, pa.int64(), mask=above < 0)
             tables["answers"] = pa.table(columns)
         return tables
-
-
-def _heading(first: Places, question: int, relevant: Ints, rank_of_best: float) -> list[tuple[int, float]]:
-    """Return the first irrelevant candidates, and their ranks, above the best relevant one."""
-    lines = slice(*np.searchsorted(first.query, (question, question + 1)))
-    rank, candidate = first.above[lines] + (first.tied[lines] + 1) / 2, first.candidate[lines]
-    rows = np.flatnonzero(~np.isin(candidate, relevant) & (rank <= rank_of_best))
-    rows = rows[np.argsort(rank[rows], kind="stable")][:MOST_ABOVE]
-    return list(zip(candidate[rows].tolist(), rank[rows].tolist(), strict=True))
 
 
 def _finite(place: float) -> float | None:
