@@ -8,7 +8,7 @@ from xlingual.data.pools.mix import mix_pool
 from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
 from xlingual.evaluation.multilingual_pool.passes import rank_vectors
-from xlingual.evaluation.similarities import correction_of
+from xlingual.evaluation.similarity import correction_of
 from xlingual.models.folder import write_model
 from xlingual.ranking import Bank, Banked
 from xlingual.transforms.affine import Affine

@@ -27,7 +27,7 @@ from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import Asked, TextUnion, answered
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, SystemLists, joined
-from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.similarity import COSINE
 from xlingual.evaluation.trec import Ranking, texts_of
 from xlingual.measures import (
     Measure,

@@ -24,11 +24,10 @@ from xlingual.embed.sides import (
 )
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
-from xlingual.evaluation.banks import OwnCorrections, TrainingQueries
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.run_systems import Place, RunSystem
-from xlingual.evaluation.similarities import COSINE, Fitted, repair_of
+from xlingual.evaluation.similarity import COSINE, Fitted, OwnCorrections, TrainingQueries, repair_of
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors, is_dense
 from xlingual.ranking import Banked, Cpu, Ranker
 from xlingual.records import Texts

@@ -11,7 +11,7 @@ from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
 from xlingual.encoders.transform import FittedTransform
 from xlingual.errors import InputError
-from xlingual.evaluation.banks import banked
+from xlingual.evaluation.similarity import banked
 from xlingual.ranking import Banked, Cpu
 from xlingual.requests.ranking import available_cores
 from xlingual.transforms.affine import unit_rows

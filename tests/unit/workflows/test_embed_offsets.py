@@ -9,7 +9,7 @@ from xlingual.embed.sides import embed_pool
 from xlingual.encoders import Encoder
 from xlingual.encoders.transform import FittedTransform
 from xlingual.evaluation.multilingual_pool.passes import rank_vectors
-from xlingual.evaluation.similarities import correction_of
+from xlingual.evaluation.similarity import correction_of
 from xlingual.models.folder import write_model
 from xlingual.ranking import Bank, Banked
 from xlingual.transforms.affine import Affine

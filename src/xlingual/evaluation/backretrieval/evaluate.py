@@ -38,7 +38,7 @@ from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, SystemLists, joined
-from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.similarity import COSINE
 from xlingual.evaluation.trec import Ranking, images_of, texts_of
 from xlingual.measures import (
     MeanImageSimilarity,

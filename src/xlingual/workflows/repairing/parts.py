@@ -27,7 +27,6 @@ from xlingual.data.pools.pool import (
 )
 from xlingual.data.samples import dependent
 from xlingual.errors import DataWarning, InputError, parameter
-from xlingual.evaluation.banks import banked
 from xlingual.evaluation.multilingual_pool.passes import PoolPass, rank_vectors
 from xlingual.evaluation.multilingual_pool.ranks import (
     PoolRanks,
@@ -36,7 +35,7 @@ from xlingual.evaluation.multilingual_pool.ranks import (
     own_and_other,
 )
 from xlingual.evaluation.near_duplicates import declared_units
-from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.similarity import COSINE, banked
 from xlingual.files import atomic_file, make_folder, refuse_loss
 from xlingual.measures import average_precision
 from xlingual.ranking import Banked, Ranker

@@ -28,11 +28,11 @@ from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
 from xlingual.encoders.transform import MappedTexts
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.backretrieval import backretrieval
-from xlingual.evaluation.banks import banked
 from xlingual.evaluation.multilingual_pool import multilingual_pool
 from xlingual.evaluation.multilingual_pool.evaluate import NAME
 from xlingual.evaluation.pool_run import refuse_without_role
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
+from xlingual.evaluation.similarity import banked
 from xlingual.models.card import write_card
 from xlingual.models.folder import BANK, FITTED_ON, TRANSFORM, ModelFolder, write_model
 from xlingual.ranking import Cpu, Ranker
