@@ -114,10 +114,10 @@ def _few_replicates(request):
     if not is_fast(request.config):
         yield
         return
-    from xlingual.evaluation.metric_validation import encoder_scores
+    from xlingual.evaluation.metric_validation import agreement
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoder_scores, "REPLICATES", 200)
+        patch.setattr(agreement, "REPLICATES", 200)
         yield
 
 

@@ -20,7 +20,7 @@ from xlingual.cli.main import run
 from xlingual.cli.run import _parts
 from xlingual.encoders.scheme import IMAGES, TEXTS
 from xlingual.encoders.spec import parse, read_options, scheme_for
-from xlingual.evaluation.metric_validation import encoder_scores
+from xlingual.evaluation.metric_validation import agreement
 from xlingual.requests.validating import ValidateDataSetsRequest
 
 TEXT = Path(__file__).parents[2].joinpath("docs/papers/backretrieval-table1.md").read_text(encoding="utf-8")
@@ -87,7 +87,7 @@ def downloads(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_stand_ins_give_the_eight_rows(downloads, monkeypatch, capsys):
-    monkeypatch.setattr(encoder_scores, "REPLICATES", 40)
+    monkeypatch.setattr(agreement, "REPLICATES", 40)
     exec(compile(PREPARE, "prepare.py", "exec"), {})
     for name in ("multi30k", "stair", "ikea_de", "ikea_fr"):
         assert run(["data", "check", f"{name}.parquet"]) == 0

@@ -82,19 +82,16 @@ def neighbours_kept(images: ImageIndex, weakened: ImageIndex, k: int, seed: int)
     if len(rows) <= k + 1:
         return None
     chosen = stream(seed, "neighbours kept").permutation(len(rows))[:_COMPARED]
-    before, after = (_units(index)[index.code[rows]] for index in (images, weakened))
+    views = [_units(index)[index.code[rows]] for index in (images, weakened)]
     shares = []
     for block in np.array_split(chosen, -(-len(chosen) // _BLOCK)):
-        near, still = (_nearest(vectors, block, k) for vectors in (before, after))
-        shares += [len(np.intersect1d(a, b)) / k for a, b in zip(near, still, strict=True)]
+        nearest = []
+        for vectors in views:
+            scores = vectors[block] @ vectors.T
+            scores[np.arange(len(block)), block] = -np.inf
+            nearest.append(np.argsort(-scores, axis=1, kind="stable")[:, :k])
+        shares += [len(np.intersect1d(*pair)) / k for pair in zip(*nearest, strict=True)]
     return float(np.mean(shares))
-
-
-def _nearest(vectors: Floats, rows: Ints, k: int) -> Ints:
-    """Return the k nearest others of the rows, [rows, k]."""
-    scores = vectors[rows] @ vectors.T
-    scores[np.arange(len(rows)), rows] = -np.inf
-    return np.asarray(np.argsort(-scores, axis=1, kind="stable")[:, :k])
 
 
 def _units(images: ImageIndex) -> Floats:
@@ -118,19 +115,18 @@ class Weakened:
 
     def at(self, level: Weakening, seed: int) -> ImageIndex:
         """Return the images as they are seen at a level; only a shuffle depends on the sample's `seed`."""
-        if level.kind == "shuffle":
-            return self._shuffled(seed)
+        code, vectors = self._images.code, _units(self._images)
+        if level.kind == "shuffle":  # the images are dealt to the items anew
+            order: Ints = stream(seed, "shuffled pictures").permutation(len(self._images))
+            return ImageIndex(np.where(code >= 0, order[np.maximum(code, 0)], -1), self._images.pool)
         if level.level is None:
             return self._images
-        vectors = _units(self._images)
         if level.kind == "dims":
-            return self._index_of(self._components(vectors, int(level.level)))
-        rng = stream(self._seed, f"image noise {level.level:g}")
-        noise = rng.standard_normal(vectors.shape) * (level.level / vectors.shape[1] ** 0.5)
-        return self._index_of(vectors + noise)
-
-    def _index_of(self, vectors: Floats) -> ImageIndex:
-        return ImageIndex(self._images.code, Pool.of(vectors.astype(np.float32)))
+            vectors = self._components(vectors, int(level.level))
+        else:
+            rng = stream(self._seed, f"image noise {level.level:g}")
+            vectors = vectors + rng.standard_normal(vectors.shape) * (level.level / vectors.shape[1] ** 0.5)
+        return ImageIndex(code, Pool.of(vectors.astype(np.float32)))
 
     def _components(self, vectors: Floats, count: int) -> Floats:
         """Return the vectors with the first `count` principal components about their mean, float64.
@@ -139,9 +135,9 @@ class Weakened:
         length across the components.
         """
         mean, axes = self._principal
-        kept = axes[:, :count]
-        across = float(np.linalg.norm(mean - kept @ (kept.T @ mean)))
-        return np.concatenate([vectors @ kept, np.full((len(vectors), 1), across)], axis=1)
+        first = axes[:, :count]
+        across = float(np.linalg.norm(mean - first @ (first.T @ mean)))
+        return np.concatenate([vectors @ first, np.full((len(vectors), 1), across)], axis=1)
 
     @cached_property
     def _principal(self) -> tuple[Floats, Floats]:
@@ -150,9 +146,3 @@ class Weakened:
         mean = vectors.mean(axis=0)
         centred = vectors - mean
         return mean, np.linalg.eigh(centred.T @ centred)[1][:, ::-1]
-
-    def _shuffled(self, seed: int) -> ImageIndex:
-        """Return the images dealt to the items anew, by the sample's seed."""
-        order: Ints = stream(seed, "shuffled pictures").permutation(len(self._images))
-        code = self._images.code
-        return ImageIndex(np.where(code >= 0, order[np.maximum(code, 0)], -1), self._images.pool)

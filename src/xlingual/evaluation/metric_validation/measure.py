@@ -1,7 +1,8 @@
 """The scores that a metric validation needs: XLR, BkR, SIM and CORR of the same encoders.
 
-Every encoder encodes once, and its vectors go through each task. Rankings of images are shared by all
-encoders; a level of weakened images repeats only what depends on images.
+BkR, SIM and CORR have a non-matching sample, XLR a matching one of as many items. Every encoder encodes once,
+and its vectors go through each task. Rankings of images are shared by all encoders; a level of weakened
+images repeats only what depends on images.
 """
 
 from __future__ import annotations
@@ -9,24 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sampler
 from xlingual.embed.sides import ImageIndex, TextVectors
+from xlingual.errors import InputError, listed, warn
 from xlingual.evaluation import crosslingual_retrieval
 from xlingual.evaluation.backretrieval.evaluate import Backretrieval
 from xlingual.evaluation.backretrieval.nearest import Nearest
 from xlingual.evaluation.backretrieval.way_back import SIM
 from xlingual.evaluation.distance_correlation import ImageRanks, SamplePairs, correlations
-from xlingual.evaluation.estimates import Score, score
+from xlingual.evaluation.estimates import Score, mean_known, score
 from xlingual.evaluation.loop import Ranked
-from xlingual.evaluation.metric_validation.degrade import Weakened, Weakening, neighbours_kept
-from xlingual.evaluation.numbers import Baseline, Subject
+from xlingual.evaluation.metric_validation.agreement import EncoderSeries, spread
+from xlingual.evaluation.metric_validation.degrade import NONE, Weakened, Weakening, neighbours_kept
+from xlingual.evaluation.numbers import Baseline, Subject, normalised
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.measures import QueryMeasure, RecallAt, SuccessAt
-from xlingual.results.validation import TRUTH, TRUTH_AT_1
+from xlingual.results.validation import MEASURES, TRUTH, TRUTH_AT_1, EncoderScores, SeedScores
 from xlingual.signature import Signature
+from xlingual.stats import variance
+from xlingual.streams import stream
 
 Pair = tuple[str, str]
 Key = tuple[Weakening, str, str, Subject]  # level of images, measure, encoder, and the pair with its seed
@@ -47,18 +54,90 @@ class Measured:
     @property
     def pairs(self) -> dict[Pair, list[Subject]]:
         """The subjects of each pair, one for each seed."""
-        subjects = dict.fromkeys(subject for _, _, subject in self.baselines)
-        by_pair: dict[Pair, list[Subject]] = {}
-        for subject in subjects:
-            by_pair.setdefault(subject.pair, []).append(subject)
-        return by_pair
+        subjects: dict[Pair, list[Subject]] = {}
+        for subject in dict.fromkeys(subject for _, _, subject in self.baselines):
+            subjects.setdefault(subject.pair, []).append(subject)
+        return subjects
+
+    def column(
+        self, level: Weakening, measure: str, encoder: str, pair: Pair
+    ) -> tuple[SeedScores, Score | None]:
+        """Return the scores of all seeds, and their mean with residuals, None where a seed has no score."""
+        level = NONE if measure in (TRUTH, TRUTH_AT_1) else level
+        keys = [(level, measure, encoder, subject) for subject in self.pairs[pair]]
+        scores, notes = [self.scores[key] for key in keys], [self.notes.get(key) for key in keys]
+        values = [None if score is None else score.value for score in scores]
+        present = [score for score in scores if score is not None]
+        if len(present) < len(scores):
+            reason = next(note for score, note in zip(scores, notes, strict=True) if score is None)
+            return SeedScores(None, None, values, None, reason), None
+        mean = Score.mean(present)
+        sd = spread([score.value for score in present]) if len(present) > 1 else None
+        note = next(filter(None, notes), "one seed, no spread over seeds" if sd is None else None)
+        return SeedScores(mean.value, sd, values, mean.interval(), note), mean
+
+    def columns(
+        self, level: Weakening, encoder: str, pair: Pair
+    ) -> dict[str, tuple[SeedScores, Score | None]]:
+        """Return the column of each measure that was scored."""
+        scored = {key[1] for key in self.scores}
+        names = [name for name in (TRUTH_AT_1, TRUTH, *MEASURES) if name in scored]
+        return {name: self.column(level, name, encoder, pair) for name in names}
+
+    def series(self, level: Weakening, pair: Pair, families: Mapping[str, str]) -> list[EncoderSeries]:
+        """Return the scores of all encoders at a level of images."""
+        series = []
+        for encoder, family in families.items():
+            columns = self.columns(level, encoder, pair)
+            per_seed = {name: scores.per_seed for name, (scores, _) in columns.items()}
+            influences = {name: influence(mean, self.n_clusters) for name, (_, mean) in columns.items()}
+            series.append(EncoderSeries(encoder, family, per_seed, influences))
+        return series
+
+    def encoders(self, pair: Pair, families: Mapping[str, str]) -> list[EncoderScores]:
+        """Return the scores of all encoders as records."""
+        baselines, records = [self.baselines[NONE, "BkR", subject] for subject in self.pairs[pair]], []
+        for encoder, family in families.items():
+            columns = self.columns(NONE, encoder, pair)
+            normal, _ = normalised(columns["BkR"][1], baselines)
+            scores = {name: scores for name, (scores, _) in columns.items()}
+            records.append(EncoderScores.of(encoder, family, scores, normal))
+        return records
+
+    def baselines_of(
+        self, level: Weakening, pair: Pair, measure: str = "BkR"
+    ) -> tuple[float | None, float | None]:
+        """Return the means over seeds of a measure's chance and oracle."""
+        baselines = [self.baselines[level, measure, subject] for subject in self.pairs[pair]]
+        oracles = [None if b.oracle is None else b.oracle.value for b in baselines]
+        return mean_known([b.chance for b in baselines]), mean_known(oracles)
 
     def enter(self, level: Weakening, ranked: Ranked, measures: Mapping[str, QueryMeasure]) -> None:
         """Take the scores of what was ranked, by the validation's names of measures."""
         for name, measure in measures.items():
-            one = score(measure, ranked.values[measure.name], ranked.clusters)
-            self.scores[level, name, ranked.encoder, ranked.subject] = one
+            key = level, name, ranked.encoder, ranked.subject
+            self.scores[key] = score(measure, ranked.values[measure.name], ranked.clusters)
             self.baselines[level, name, ranked.subject] = ranked.baselines[measure.name]
+
+
+def influence(mean: Score | None, n_clusters: int) -> Floats:
+    """Return the contribution of each cluster of items to the error of a mean, float64 [n_clusters].
+
+    It is the sum of the residuals of the cluster's queries. A query of BkR is in two clusters, its own and
+    that of the text it retrieved, and counts in both; so the sums are scaled until their squares add up to
+    the variance of the mean's interval, which counts what two clusters share once. Zeros without a mean.
+    """
+    total = np.zeros(n_clusters)
+    if mean is None:
+        return total
+    for part in mean.parts:
+        for number, clusters in enumerate(part.ways):
+            # a query for which several texts tie is in its own cluster only: its second id is negative
+            counted = clusters >= 0 if number == 0 else (clusters >= 0) & (clusters != part.ways[0])
+            total += np.bincount(clusters[counted], part.residuals[counted], n_clusters)
+    squares = float(total @ total)
+    target = max(variance(mean.parts) - mean.counted_twice, 0.0)
+    return total * (target / squares) ** 0.5 if squares > 0 else total
 
 
 def at_1(measure: RecallAt) -> RecallAt | None:
@@ -89,72 +168,41 @@ class ValidationRun:
 
     def measure_all(self) -> Measured:
         """Evaluate all encoders by each task, at all levels of images."""
-        with self.run.stage("images: weaken"):
-            views = {level: self._images_at(level) for level in self.levels}
-            for level, seen in views.items() if len(views) > 1 else ():
-                by = self.images, next(iter(seen.values())), self.measure.k, self.run.options.seed
-                self.measured.neighbours[level] = neighbours_kept(*by)
-        drawn = [SamplePairs.of(task.sample) for task in self.run.tasks]
-        ranks = [
-            {seed: ImageRanks(view, self.run.tasks, drawn) for seed, view in seen.items()}
-            for seen in views.values()
-        ]
-        seeds = [task.sample.seed for task in self.run.tasks]
-        of_task = [partial(_of_seed, by_seed, seeds) for by_seed in ranks]
-        for name, number, found in correlations(self.run, self._encoded(), drawn, of_task):
-            for level, one in zip(self.levels, found, strict=True):
-                key = level, "CORR", name, self.run.subjects[number]
-                self.measured.scores[key] = one.score
-                self.measured.notes |= {} if one.note is None else {key: one.note}
-        for level, seen in views.items():
-            for seed, view in seen.items():
-                self._way_back(level, seed, view)
-        for pair, numbers in by_pair(self.run.tasks).items():
-            self.measured.sizes[pair] = self._sizes(numbers)
-            self.measured.conditions[pair] = self._conditions(pair, numbers)
-        return self.measured
-
-    def _sizes(self, numbers: Sequence[int]) -> dict[str, int]:
-        """Count the texts of a pair's first sample, and its distinct source images, the mean over seeds."""
-        tasks = [self.run.tasks[number] for number in numbers]
-        images = [len(np.unique(self.images.code[task.sample.source])) for task in tasks]
-        return {
-            "n_source": len(tasks[0].sample.source),
-            "n_target": len(tasks[0].sample.target),
-            "n_matching": len(self.matching.tasks[numbers[0]].sample.source),
-            "n_pictures": round(float(np.mean(images))),
-        }
-
-    def _conditions(self, pair: Pair, numbers: Sequence[int]) -> dict[str, str]:
-        """Return the conditions of Backretrieval's signature, of all seeds together."""
-        conditions = self.run.conditions(self.run.tasks[numbers[0]], images=self.identity)
-        signature = Signature.parse(self.run.signature(conditions, self.measure.name))
-        matching = [self.matching.tasks[number] for number in numbers]
-        several = crosslingual_retrieval.several_answers(self.run.manifest, matching)
-        return {
-            **signature.conditions,
-            **({"xlr": SuccessAt(self.measure.k).name} if several else {}),
-            "sample": self.run.sampler.described(*pair, matching=True),
-        }
-
-    def _images_at(self, level: Weakening) -> dict[int | None, ImageIndex]:
-        """Return the images at a level by seed; None stands for every seed."""
-        if not level.by_seed:
-            return {None: self._weakened.at(level, 0)}
-        return {seed: self._weakened.at(level, seed) for seed in {t.sample.seed for t in self.run.tasks}}
+        run, measured, seeds = self.run, self.measured, [task.sample.seed for task in self.run.tasks]
+        views: list[dict[int | None, ImageIndex]] = []  # by level, then by seed; None stands for every seed
+        with run.stage("images: weaken"):
+            for level in self.levels:
+                at = dict.fromkeys(seeds if level.by_seed else [None])
+                views.append({seed: self._weakened.at(level, seed or 0) for seed in at})
+                if len(self.levels) > 1:
+                    by = self.images, next(iter(views[-1].values())), self.measure.k, run.options.seed
+                    measured.neighbours[level] = neighbours_kept(*by)
+        drawn = [SamplePairs.of(task.sample) for task in run.tasks]
+        of_task = []
+        for view in views:
+            ranks = {seed: ImageRanks(images, run.tasks, drawn) for seed, images in view.items()}
+            of_task.append([ranks[None if None in ranks else seed] for seed in seeds].__getitem__)
+        for name, number, by_level in correlations(run, self._encoded(), drawn, of_task):
+            for level, correlation in zip(self.levels, by_level, strict=True):
+                key = level, "CORR", name, run.subjects[number]
+                measured.scores[key] = correlation.score
+                measured.notes |= {} if correlation.note is None else {key: correlation.note}
+        for level, view in zip(self.levels, views, strict=True):
+            for seed, images in view.items():
+                self._way_back(level, seed, images)
+        for pair, numbers in by_pair(run.tasks).items():
+            self._describe(pair, numbers)
+        return measured
 
     def _encoded(self) -> Iterator[tuple[str, TextVectors]]:
         """Yield the vectors of each encoder without roles, after its matches and nearest texts are ranked."""
         hits = {TRUTH: SuccessAt(self.measure.k)}  # R@k where an item has one target text
         hits |= {TRUTH_AT_1: SuccessAt(1)} if at_1(self.measure) is not None else {}
-        texts = Backretrieval(self.run, [self.measure], self.images, "")
+        texts, measures = Backretrieval(self.run, [self.measure], self.images, ""), list(hits.values())
         for name in self.run.text_encoders:
             vectors = self.run.encode(name, self.run.sides_of)
             self.nearest[name] = texts.nearest(name, vectors)
-            stream = crosslingual_retrieval.ranks(
-                self.matching, list(hits.values()), [(name, vectors)], first=0
-            )
-            for ranked in stream:
+            for ranked in crosslingual_retrieval.ranks(self.matching, measures, [(name, vectors)], first=0):
                 self.measured.enter(self.levels[0], ranked, hits)
             yield name, self.run.without_role(name, vectors)  # a correlation of distances has no queries
 
@@ -163,12 +211,87 @@ class ValidationRun:
         chosen = [n for n, task in enumerate(self.run.tasks) if seed in (None, task.sample.seed)]
         part = copy(self.run)
         part.tasks = [self.run.tasks[number] for number in chosen]
-        nearest = {name: [found[number] for number in chosen] for name, found in self.nearest.items()}
-        task = Backretrieval(part, [self.measure], images, "")
-        for ranked in task.ways(nearest, hubs=False):
+        nearest = {name: [texts[number] for number in chosen] for name, texts in self.nearest.items()}
+        for ranked in Backretrieval(part, [self.measure], images, "").ways(nearest, hubs=False):
             self.measured.enter(level, ranked, {"BkR": self.measure, "SIM": SIM})
 
+    def _describe(self, pair: Pair, numbers: Sequence[int]) -> None:
+        """Enter the sizes of a pair's samples, and the conditions of Backretrieval's signature."""
+        tasks, matching = ([run.tasks[n] for n in numbers] for run in (self.run, self.matching))
+        images = [len(np.unique(self.images.code[task.sample.source])) for task in tasks]
+        self.measured.sizes[pair] = {
+            "n_source": len(tasks[0].sample.source),
+            "n_target": len(tasks[0].sample.target),
+            "n_matching": len(matching[0].sample.source),
+            "n_pictures": round(float(np.mean(images))),
+        }
+        conditions = self.run.conditions(tasks[0], images=self.identity)
+        signature = Signature.parse(self.run.signature(conditions, self.measure.name))
+        several = crosslingual_retrieval.several_answers(self.run.manifest, matching)
+        self.measured.conditions[pair] = {
+            **signature.conditions,
+            **({"xlr": SuccessAt(self.measure.k).name} if several else {}),
+            "sample": self.run.sampler.described(*pair, matching=True),
+        }
 
-def _of_seed(ranks: Mapping[int | None, ImageRanks], seeds: Sequence[int], number: int) -> ImageRanks:
-    """Return the image ranks of a task: those of its seed, or of every seed."""
-    return ranks[None] if None in ranks else ranks[seeds[number]]
+
+def paired_samples(
+    manifest: Manifest, tasks: Sequence[PairTask], sampler: Sampler, *, strict: bool
+) -> tuple[list[PairTask], list[PairTask]]:
+    """Return the non-matching tasks, cut if necessary, and the matching task of each.
+
+    XLR and BkR are shares of queries that find one text or image among N, so both get the same N as far as
+    the items allow. Without a sample size, a pair's matching sample has as many items as its non-matching one
+    has sources, or else all items with both languages; then sources and targets are cut to their number, with
+    a warning. A pair without an item in both languages is left out with a warning, unless `strict` or no
+    other pair is left: then InputError.
+    """
+    apart: list[PairTask] = []
+    same: list[PairTask] = []
+    problems: list[str] = []
+    for (source, target), numbers in by_pair(tasks).items():
+        one, two = (manifest.item[manifest.rows_of(language)] for language in (source, target))
+        if not strict and not np.isin(one, two).any():
+            problems.append(f"{source}-{target}")
+            continue
+        of_pair = [tasks[n] for n in numbers]
+        samples = sampler.matching(source, target, _n_items(manifest, of_pair[0].sample.source))
+        same += [PairTask(source, target, sample) for sample in samples]
+        most = _n_items(manifest, samples[0].source)
+        apart += of_pair if sampler.splits is not None else _cut(manifest, of_pair, most)
+    if not apart:
+        raise InputError(
+            "no item has texts in two languages, and XLR needs matching texts: give an item column, or use "
+            "evaluate backretrieval, which needs none"
+        )
+    if problems:
+        which = f"{len(problems)} language pairs are" if len(problems) > 1 else "a language pair is"
+        warn(f"{which} left out ({listed(problems, 20)}): no item has texts in both, which XLR needs")
+    return apart, same
+
+
+def _cut(manifest: Manifest, tasks: list[PairTask], most: int) -> list[PairTask]:
+    """Return the tasks of one pair with at most so many items on each side."""
+    (source, target), first = tasks[0].pair, tasks[0].sample
+    sizes = _n_items(manifest, first.source), _n_items(manifest, first.target)
+    if max(sizes) <= most:
+        return tasks
+    warn(
+        f"{source}-{target}: only {most} items for XLR, which needs both languages, so BkR, SIM and CORR use "
+        f"as many ({sizes[0]} sources and {sizes[1]} targets would be there): all then choose among equally "
+        "many"
+    )
+    cut = []
+    for sample in (task.sample for task in tasks):
+        order = stream(sample.seed, "samples").permutation(manifest.n_items)  # that of the samples
+        sides = []
+        for rows in (sample.source, sample.target):
+            items = np.unique(manifest.item[rows])
+            chosen = items[np.argsort(order[items], kind="stable")][:most]
+            sides.append(np.asarray(rows[np.isin(manifest.item[rows], chosen)]))
+        cut.append(PairTask(source, target, type(sample)(sample.seed, sides[0], sides[1], pool=sides[0])))
+    return cut
+
+
+def _n_items(manifest: Manifest, rows: Ints) -> int:
+    return len(np.unique(manifest.item[rows]))

@@ -15,8 +15,7 @@ import numpy as np
 from msgspec import UNSET, structs
 
 from xlingual.errors import InputError, listed
-from xlingual.evaluation.metric_validation.agreement import by_seed
-from xlingual.evaluation.metric_validation.encoder_scores import EncoderSeries, spread, table_of
+from xlingual.evaluation.metric_validation.agreement import EncoderSeries, ScoreTable, spread
 from xlingual.requests.validating import ValidateBackretrievalRequest
 from xlingual.results.digest import digest_of
 from xlingual.results.provenance import Origin, Provenance, program
@@ -49,6 +48,21 @@ class _Part:
     def where(self) -> str:
         return f"{self.data_set} {self.pair.source}-{self.pair.target}"
 
+    def row(self, differences: dict[str, dict[str, CorrectedDifference]]) -> TableRow:
+        best = {}
+        for kind in COEFFICIENTS:
+            means = {name: self.pair.agreement[name][kind].mean for name in MEASURES}
+            present = {name: mean for name, mean in means.items() if mean is not None}
+            best |= {kind: max(present, key=present.__getitem__)} if present else {}
+        shared = set(TableRow.__struct_fields__) & set(PairValidation.__struct_fields__) - {"differences"}
+        return TableRow(
+            data_set=self.data_set,
+            image_encoder=self.validation.image_encoder,
+            best=best,
+            differences=differences,
+            **{name: getattr(self.pair, name) for name in shared},
+        )
+
 
 def validation_table(
     validations: Mapping[str, ValidationLike] | Sequence[ValidationLike],
@@ -62,27 +76,30 @@ def validation_table(
         InputError: a file is no validation; measure, K or conventions differ; a row is there twice.
 
     """
-    given = validations if isinstance(validations, Mapping) else _named(validations)
-    read = {name: one if isinstance(one, Validation) else Validation.read(one) for name, one in given.items()}
-    parts = [_Part(name, one, pair) for name, one in read.items() for pair in one.pairs]
+    named = validations if isinstance(validations, Mapping) else _named(validations)
+    read = {name: v if isinstance(v, Validation) else Validation.read(v) for name, v in named.items()}
+    parts = [_Part(name, validation, pair) for name, validation in read.items() for pair in validation.pairs]
     if not parts:
         raise InputError("there is no validation with a language pair: name folders with validation.json")
     _refuse(parts)
-    tested = _tested(parts)
-    first = parts[0].validation
-    asked = {name: one.request for name, one in read.items() if one.request is not UNSET}
-    warnings = [*_differences(parts), *_unequal_pools(parts)]
-    warnings += [f"{name}: {warning}" for name, one in read.items() for warning in one.warnings]
+    differences, n_tests = _corrected(parts)
+    unequal = [
+        f"{part.where}: XLR chooses among {part.pair.n_matching} texts, BkR among {part.pair.n_target}"
+        for part in parts
+        if part.pair.n_matching not in (None, part.pair.n_target)
+    ]
+    of_sets = [f"{name}: {warning}" for name, validation in read.items() for warning in validation.warnings]
+    requests = {name: v.request for name, v in read.items() if v.request is not UNSET}
     return ValidationTable(
-        measure=first.measure,
-        rows=[_row(part, own) for part, own in zip(parts, tested, strict=True)],
+        measure=parts[0].validation.measure,
+        rows=[part.row(tested) for part, tested in zip(parts, differences, strict=True)],
         mean=_means(parts),
-        n_tests=sum(one.p is not None for own in tested for by in own.values() for one in by.values()),
-        warnings=warnings,
-        timings={name: sum(one.timings.values()) for name, one in read.items()},
-        request={"command": ValidateBackretrievalRequest.command, "sets": asked},
+        n_tests=n_tests,
+        warnings=[*_protocol_warnings(parts), *unequal, *of_sets],
+        timings={name: sum(validation.timings.values()) for name, validation in read.items()},
+        request={"command": ValidateBackretrievalRequest.command, "sets": requests},
         provenance=Provenance(
-            program(), derived_from=[Origin(one.schema(), digest_of(one)) for one in read.values()]
+            program(), derived_from=[Origin(v.schema(), digest_of(v)) for v in read.values()]
         ),
     )
 
@@ -128,104 +145,63 @@ def _refuse(parts: Sequence[_Part]) -> None:
         seen[key] = part.where
 
 
-def _differences(parts: Sequence[_Part]) -> list[str]:
+def _protocol_warnings(parts: Sequence[_Part]) -> list[str]:
     """Return a warning for each condition of the protocol in which rows differ, and for their seeds."""
-    conditions = [part.pair.conditions for part in parts]
-    keys = dict.fromkeys(key for own in conditions for key in own if key not in _OWN | _SIZES)
-    found = []
+    keys = dict.fromkeys(key for part in parts for key in part.pair.conditions if key not in _OWN | _SIZES)
+    warnings = []
     for key in (*keys, "seeds"):
         values: dict[str, list[str]] = {}
-        for part, own in zip(parts, conditions, strict=True):
-            value = str(part.pair.n_seeds) if key == "seeds" else own.get(key, "the default")
+        for part in parts:
+            pair = part.pair
+            value = str(pair.n_seeds) if key == "seeds" else pair.conditions.get(key, "the default")
             values.setdefault(value, []).append(part.where)
         if len(values) > 1:
             shown = "; ".join(f"{value} for {listed(where)}" for value, where in values.items())
-            found.append(f"rows differ in {key}: {shown}")
-    return found
+            warnings.append(f"rows differ in {key}: {shown}")
+    return warnings
 
 
-def _unequal_pools(parts: Sequence[_Part]) -> list[str]:
-    """Return a warning for rows in which XLR and BkR choose among different numbers of candidates."""
-    return [
-        f"{part.where}: XLR chooses among {part.pair.n_matching} texts, BkR among {part.pair.n_target}"
-        for part in parts
-        if part.pair.n_matching not in (None, part.pair.n_target)
+def _corrected(parts: Sequence[_Part]) -> tuple[list[dict[str, dict[str, CorrectedDifference]]], int]:
+    """Return the differences of each row with p corrected for all of them, and the number of tests."""
+    pairs = [part.pair.differences for part in parts]
+    tests = [by[name][kind].p for by in pairs for name in CONTRASTS for kind in COEFFICIENTS]
+    known = [p for p in tests if p is not None]
+    adjusted = iter(holm(np.array(known)))
+    rows = [
+        {
+            name: {
+                kind: CorrectedDifference(
+                    **structs.asdict(by[name][kind]),
+                    p_adjusted=None if by[name][kind].p is None else float(next(adjusted)),
+                )
+                for kind in COEFFICIENTS
+            }
+            for name in CONTRASTS
+        }
+        for by in pairs
     ]
-
-
-def _tested(parts: Sequence[_Part]) -> list[dict[str, dict[str, CorrectedDifference]]]:
-    """Return the differences of each row, with p corrected for all of them."""
-    places = [(i, name, kind) for i in range(len(parts)) for name in CONTRASTS for kind in COEFFICIENTS]
-    found = [parts[i].pair.differences[name][kind] for i, name, kind in places]
-    known = [number for number, one in enumerate(found) if one.p is not None]
-    adjusted = dict(zip(known, holm(np.array([found[number].p for number in known])), strict=True))
-    tested: list[dict[str, dict[str, CorrectedDifference]]] = [
-        {name: {} for name in CONTRASTS} for _ in parts
-    ]
-    for number, (i, name, kind) in enumerate(places):
-        p = adjusted.get(number)
-        tested[i][name][kind] = CorrectedDifference(
-            **structs.asdict(found[number]), p_adjusted=None if p is None else float(p)
-        )
-    return tested
-
-
-def _row(part: _Part, differences: dict[str, dict[str, CorrectedDifference]]) -> TableRow:
-    pair = part.pair
-    best = {}
-    for kind in COEFFICIENTS:
-        means = {name: pair.agreement[name][kind].mean for name in MEASURES}
-        known = {name: mean for name, mean in means.items() if mean is not None}
-        if known:
-            best[kind] = max(known, key=known.__getitem__)
-    return TableRow(
-        data_set=part.data_set,
-        source=pair.source,
-        target=pair.target,
-        n_source=pair.n_source,
-        k=pair.k,
-        n_seeds=pair.n_seeds,
-        n_encoders=pair.n_encoders,
-        n_families=pair.n_families,
-        image_encoder=part.validation.image_encoder,
-        agreement=pair.agreement,
-        best=best,
-        differences=differences,
-        conditions=pair.conditions,
-    )
+    return rows, len(known)
 
 
 def _means(parts: Sequence[_Part]) -> dict[str, dict[str, MeanAgreement]]:
-    seeds = [_coefficients(part.pair) for part in parts]
-    groups = [(p.pair.conditions["data"], p.pair.conditions["sample"], p.pair.n_seeds) for p in parts]
-    return {
-        name: {
-            kind: _mean(
-                [part.pair.agreement[name][kind].mean for part in parts],
-                [own[name, kind] for own in seeds],
-                groups,
-            )
-            for kind in COEFFICIENTS
-        }
-        for name in MEASURES
-    }
-
-
-def _coefficients(pair: PairValidation) -> dict[tuple[str, str], list[float | None]]:
-    """Return the coefficient of each seed by measure and coefficient, as `Agreement.mean` is made of them."""
-    series = [
-        EncoderSeries(
-            row.encoder, row.family, {name: row.scores[name].per_seed for name in (TRUTH, *MEASURES)}, {}
-        )
-        for row in pair.encoders
-    ]
-    whole = table_of(series, 0)
-    found = {}
+    """Return the mean over rows of each coefficient."""
+    tables, groups = (
+        [],
+        [(p.pair.conditions["data"], p.pair.conditions["sample"], p.pair.n_seeds) for p in parts],
+    )
+    for part in parts:
+        rows = [
+            (r, {name: r.scores[name].per_seed for name in (TRUTH, *MEASURES)}) for r in part.pair.encoders
+        ]
+        tables.append(ScoreTable.of([EncoderSeries(r.encoder, r.family, seeds, {}) for r, seeds in rows], 0))
+    means: dict[str, dict[str, MeanAgreement]] = {name: {} for name in MEASURES}
     for name in MEASURES:
-        table, _ = whole.having((TRUTH, name))
         for kind in COEFFICIENTS:
-            found[name, kind] = by_seed(table, (TRUTH, name), kind)[0]
-    return found
+            of_rows = [part.pair.agreement[name][kind].mean for part in parts]
+            names = TRUTH, name
+            of_seeds = [table.having(names)[0].by_seed(names, kind)[0] for table in tables]
+            means[name][kind] = _mean(of_rows, of_seeds, groups)
+    return means
 
 
 def _mean(
@@ -236,16 +212,16 @@ def _mean(
     Rows of one group (a data set with its samples) share their seeds: the variance of their sum is that of
     its values by seed, so what the rows have in common counts in full. Groups are independent.
     """
-    known = [i for i, mean in enumerate(means) if mean is not None]
-    if not known:
+    present = [i for i, mean in enumerate(means) if mean is not None]
+    if not present:
         return MeanAgreement(None, None, 0, "no row has the coefficient")
-    left_out = len(means) - len(known)
+    left_out = len(means) - len(present)
     note = f"without {left_out} of {len(means)} rows" if left_out else None
-    mean, error = float(np.mean([means[i] for i in known])), 0.0
-    for group in dict.fromkeys(groups[i] for i in known):
-        rows = zip(*(seeds[i] for i in known if groups[i] == group), strict=True)
+    mean, variance = float(np.mean([means[i] for i in present])), 0.0
+    for group in dict.fromkeys(groups[i] for i in present):
+        rows = zip(*(seeds[i] for i in present if groups[i] == group), strict=True)
         sums = [float(np.sum(row)) for row in rows if None not in row]
         if len(sums) < 2:
-            return MeanAgreement(mean, None, len(known), note)
-        error += spread(sums) ** 2 / len(sums)
-    return MeanAgreement(mean, float(np.sqrt(error)) / len(known), len(known), note)
+            return MeanAgreement(mean, None, len(present), note)
+        variance += spread(sums) ** 2 / len(sums)
+    return MeanAgreement(mean, float(np.sqrt(variance)) / len(present), len(present), note)

@@ -7,32 +7,42 @@ with XLR over the encoders (Fain, Twomey and Bollegala, SIGIR 2021, Table 1 and 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Literal, Unpack
+
+import numpy as np
+from msgspec import structs
 
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.data.samples import resolve_pairs
 from xlingual.encoders import EncoderLike
-from xlingual.errors import InputError, parameter
+from xlingual.errors import InputError, listed, parameter
 from xlingual.evaluation.backretrieval.evaluate import NAME
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
 from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_truth
-from xlingual.evaluation.metric_validation.degrade import NONE, parse_levels
-from xlingual.evaluation.metric_validation.measure import ValidationRun, at_1
-from xlingual.evaluation.metric_validation.paired_samples import paired_samples
-from xlingual.evaluation.metric_validation.records import Assembly
+from xlingual.evaluation.estimates import Score
+from xlingual.evaluation.metric_validation.agreement import ScoreTable, agreements, directions, subsets
+from xlingual.evaluation.metric_validation.degrade import NONE, Weakening, parse_levels
+from xlingual.evaluation.metric_validation.measure import Measured, Pair, ValidationRun, at_1, paired_samples
+from xlingual.evaluation.numbers import Baseline, Subject
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
 from xlingual.ranking import Ranker
 from xlingual.requests import answers
 from xlingual.requests.validating import ValidateBackretrievalRequest
-from xlingual.results.validation import Validation
+from xlingual.results import Entry, Results
+from xlingual.results.validation import TRUTH, TRUTH_AT_1, Degradation, PairValidation, Validation
+from xlingual.signature import Signature
+from xlingual.stats import ResidualPart
 from xlingual.store import StoreLike, open_store
 
 SEEDS = 25
 FEWEST = 3  # encoders over which a correlation says anything
+Numbers = dict[tuple[str, str, Subject], tuple[Entry, Results]]  # by the name of a measure, and encoder
 
 
 @takes_data()
@@ -99,7 +109,7 @@ def validate_backretrieval(
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
-    recall, pattern = recall_of(measure), family_pattern(family)
+    settings = _Settings(measure, family, threshold, seed)
     levels = [NONE, *([] if degrade is None else parse_levels(degrade))]
     if splits is not None and seeds is not None:
         raise InputError(f"{parameter('splits')} fixes samples and seeds: leave out {parameter('seeds')}")
@@ -107,8 +117,8 @@ def validate_backretrieval(
     with collected_warnings() as warnings:
         named = pairs
         if both_directions and pairs is not None:
-            known = resolve_pairs(pairs, manifest.languages)
-            named = [f"{a}:{b}" for one in known for a, b in (one, one[::-1])]
+            resolved = resolve_pairs(pairs, manifest.languages)
+            named = [f"{a}:{b}" for pair in resolved for a, b in (pair, pair[::-1])]
         options = Options(
             *(named, sample_size, splits, drawn, seed, threads, progress, skip_broken),
             *(open_store(store), ranker),
@@ -119,59 +129,213 @@ def validate_backretrieval(
         run.ranks_texts = False
         run.tasks, matching = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
         run.prepare(text_encoders, matching)
-        if len(names := list(run.text_encoders)) < FEWEST:
+        names = list(run.text_encoders)
+        if len(names) < FEWEST:
             raise InputError(
                 f"a validation correlates measures over text encoders: at least {FEWEST} are needed, found "
                 f"{len(names)} ({', '.join(names)}); add some with {parameter('text_encoders')}"
             )
-        refuse_small_truth(matching, [recall])
+        refuse_small_truth(matching, [settings.recall])
         image_name, image_source, images = run.images()
-        refuse_small_pools(images, run.tasks, [recall])
-        found = ValidationRun(run, matching, (image_source, images), recall, levels).measure_all()
-        families = {name: family_of(pattern, name) for name in run.text_encoders}
+        refuse_small_pools(images, run.tasks, [settings.recall])
+        tasks = ValidationRun(run, matching, (image_source, images), settings.recall, levels)
+        measured = tasks.measure_all()
         with run.stage("agreement", "agreement over encoders"):
-            assembly = Assembly(found, recall, families, seed)
-            pairs_found, turned = assembly.pairs(threshold), assembly.directions()
-            degraded = [] if degrade is None else assembly.degradations(levels)
-    first = at_1(recall)
-    return Validation(
-        recall.name,
-        image_name,
-        threshold,
-        family,
-        pairs_found,
-        turned,
-        degraded,
-        warnings,
-        timings=dict(run.seconds),
-        measure_at_1=None if first is None else first.name,
-        truncated=run.truncated,
-    )
+            validation = settings.assemble(measured, names, image_name, [] if degrade is None else levels)
+    return structs.replace(validation, warnings=warnings, timings=dict(run.seconds), truncated=run.truncated)
 
 
-def recall_of(measure: str | Measure) -> RecallAt:
-    """Return the measure of a validation; raise InputError where it is not R@k."""
-    found = parse_measure(measure)
-    found = RecallAt(found.k) if isinstance(found, SuccessAt) else found
-    if not isinstance(found, RecallAt):
-        raise InputError(f"{parameter('measure', found.name)}: a validation takes R@k, for instance R@10")
-    return found
+def validation_of(
+    results: Sequence[Results | str | Path],
+    *,
+    measure: str | Measure = "R@10",
+    family: str | None = None,
+    threshold: float = 0.5,
+    seed: int = 0,
+) -> Validation:
+    """Return the validation of results of Backretrieval, XLR and CORR, or of their folders.
+
+    Only encoders, language pairs and seeds that are in all three take part; samples need not be those of a
+    validation. Scores have the intervals of their queries; CORR has none in results, so that its items are
+    not drawn again. Other arguments are those of `validate_backretrieval`; `seed` is that of the bootstrap.
+
+    Raises:
+        InputError: a task is missing, fewer than three encoders are in all, or options are invalid.
+
+    """
+    import pyarrow.compute as pc
+
+    settings = _Settings(measure, family, threshold, seed)
+    runs = [run if isinstance(run, Results) else Results.read(run) for run in results]
+    numbers = _numbers(runs, settings.recall)
+    encoders, subjects = _in_all(numbers)
+    columns = [run.per_query[name] for run in runs for name in ("cluster", "retrieved_cluster")]
+    last = max((pc.max(column).as_py() or 0 for column in columns if len(column)), default=0)
+    measured, no_residuals = Measured(n_clusters=last + 1), ResidualPart(np.zeros(1), (np.full(1, -1),))
+    for (name, encoder, subject), (entry, run) in numbers.items():
+        if encoder in encoders and subject in subjects:
+            measured.scores[NONE, name, encoder, subject] = _score(entry, run)
+            measured.notes |= {(NONE, name, encoder, subject): entry.note} if entry.note else {}
+            oracle = None if entry.oracle is None else Score(entry.oracle, (no_residuals,), None)
+            measured.baselines[NONE, name, subject] = Baseline(entry.chance, oracle, entry.ceiling)
+    for pair, of_pair in measured.pairs.items():
+        bkr, truth = (numbers[name, encoders[0], of_pair[0]][0] for name in ("BkR", TRUTH))
+        measured.sizes[pair] = {
+            "n_source": bkr.n_source,
+            "n_target": bkr.n_target,
+            "n_matching": truth.n_source,
+            # chance is K of the distinct images
+            "n_pictures": round(settings.recall.k / bkr.chance) if bkr.chance else bkr.n_source,
+        }
+        conditions = Signature.parse(bkr.signature).conditions
+        sample = conditions.get("sample", "").partition("#")[0]
+        measured.conditions[pair] = {**conditions, "sample": sample}
+    images = {entry.image_encoder for entry, _ in numbers.values() if entry.image_encoder}
+    validation = settings.assemble(measured, encoders, listed(sorted(images)), [])
+    return structs.replace(validation, warnings=[warning for run in runs for warning in run.warnings])
 
 
-def family_pattern(family: str | None) -> re.Pattern[str] | None:
-    """Return the expression that finds an encoder's family; raise InputError where it is none."""
-    try:
-        return None if family is None else re.compile(family)
-    except re.error as error:
+def _numbers(runs: Sequence[Results], recall: RecallAt) -> Numbers:
+    """Return the entries that a validation takes; XLR@1 only where it is as complete as XLR."""
+    names = {
+        ("backretrieval", recall.name): "BkR",
+        ("backretrieval", "SIM"): "SIM",
+    }
+    for hit in ("R", "Success"):
+        names["crosslingual-retrieval", f"{hit}@1"] = TRUTH_AT_1
+        names["crosslingual-retrieval", f"{hit}@{recall.k}"] = TRUTH
+    names["distance-correlation", "CORR"] = "CORR"
+    numbers: Numbers = {}
+    for run in runs:
+        for entry in run.entries:
+            if name := names.get((entry.task, entry.measure)):
+                numbers[name, entry.encoder, Subject(entry.source, entry.target, entry.seed)] = entry, run
+    counts = Counter(name for name, *_ in numbers)
+    for (task, measure), name in names.items():
+        if not counts[name] and name not in ("SIM", TRUTH_AT_1):
+            raise InputError(
+                f"a validation from results needs {measure} of {task}, and none of them has it: evaluate "
+                f"{task} with the same encoders and pairs, and name its folder too"
+            )
+    whole = counts[TRUTH_AT_1] >= counts[TRUTH]
+    return {key: entry for key, entry in numbers.items() if whole or key[0] != TRUTH_AT_1}
+
+
+def _in_all(numbers: Numbers) -> tuple[list[str], list[Subject]]:
+    """Return the encoders and subjects that have all measures; raise InputError for fewer than three."""
+    names = {key[0] for key in numbers if key[0] != TRUTH_AT_1}
+    common = set.intersection(*({key[1:] for key in numbers if key[0] == name} for name in names))
+    shared = {subject for _, subject in common}
+    subjects = [subject for subject in dict.fromkeys(key[2] for key in numbers) if subject in shared]
+    every = dict.fromkeys(key[1] for key in numbers)
+    encoders = [name for name in every if all((name, subject) in common for subject in subjects)]
+    if len(encoders) < FEWEST:
         raise InputError(
-            f"{parameter('family', family)} is not a regular expression ({error}); for instance '^[a-z]+' "
-            "takes the letters a name begins with"
-        ) from error
+            f"a validation correlates measures over text encoders, and {len(encoders)} are in all results "
+            f"({listed(encoders, 12) or 'none'}): evaluate {FEWEST} at least, with the same pairs and seeds"
+        )
+    return encoders, subjects
 
 
-def family_of(pattern: re.Pattern[str] | None, name: str) -> str:
-    """Return the first group of the match in a name, else the whole match, else the name."""
-    match = None if pattern is None else pattern.search(name)
-    if match is None:
-        return name
-    return (match.group(1) if match.re.groups else None) or match.group(0) or name
+def _score(entry: Entry, run: Results) -> Score | None:
+    """Return the score of an entry with the residuals of its queries, where the table has them."""
+    import pyarrow.compute as pc
+
+    if entry.value is None:
+        return None
+    chosen = pc.equal(run.per_query["seed"], entry.seed)
+    for field in ("task", "encoder", "source", "target", "measure"):
+        chosen = pc.and_(chosen, pc.equal(run.per_query[field], getattr(entry, field)))
+    rows = run.per_query.filter(chosen)
+    values = rows["value"].to_numpy()
+    if not len(values):
+        return Score(entry.value, (), None, fixed=entry.ci)
+    ways = [rows["cluster"].to_numpy()]
+    if entry.task == "backretrieval":  # queries that retrieve the same text are not independent
+        retrieved = rows["retrieved_cluster"]
+        alone = -1 - np.arange(len(values)) - ((entry.seed % 2**20) << 40)  # in each sample another one
+        ways.append(np.where(pc.is_valid(retrieved), retrieved.fill_null(0).to_numpy(), alone))
+    part = ResidualPart((values - entry.value) / len(values), tuple(ways))
+    bounds = (-1.0, 1.0) if entry.measure == "SIM" else (0.0, 1.0)
+    return Score(entry.value, (part,), bounds, bounds[1] - bounds[0])
+
+
+class _Settings:
+    """The measure, families, threshold and seed of a validation; raises InputError for invalid ones."""
+
+    def __init__(self, measure: str | Measure, family: str | None, threshold: float, seed: int) -> None:
+        recall = parse_measure(measure)
+        recall = RecallAt(recall.k) if isinstance(recall, SuccessAt) else recall
+        if not isinstance(recall, RecallAt):
+            raise InputError(
+                f"{parameter('measure', recall.name)}: a validation takes R@k, for instance R@10"
+            )
+        self.recall, self.family, self.threshold, self.seed = recall, family, threshold, seed
+        try:
+            self.pattern = re.compile("" if family is None else family)  # an empty match gives the name
+        except re.error as error:
+            raise InputError(
+                f"{parameter('family', family)} is not a regular expression ({error}); for instance "
+                "'^[a-z]+' takes the letters a name begins with"
+            ) from error
+
+    def family_of(self, name: str) -> str:
+        """Return the first group of the match in a name, else the whole match, else the name."""
+        match = self.pattern.search(name)
+        if match is None:
+            return name
+        return (match.group(1) if match.re.groups else None) or match.group(0) or name
+
+    def assemble(
+        self, measured: Measured, encoders: Sequence[str], image_encoder: str, levels: Sequence[Weakening]
+    ) -> Validation:
+        """Return the validation of the scores of encoders; `levels` are those of degradations."""
+        families = {name: self.family_of(name) for name in encoders}
+        of_directions = []
+        for pair, back in combinations(measured.pairs, 2):
+            if back == pair[::-1]:
+                first, second = (measured.series(NONE, each, families) for each in (pair, back))
+                of_directions += directions(first, second, ("-".join(pair), "-".join(back)), seed=self.seed)
+        lowest = at_1(self.recall) if any(key[1] == TRUTH_AT_1 for key in measured.scores) else None
+        return Validation(
+            self.recall.name,
+            image_encoder,
+            self.threshold,
+            self.family,
+            [self._pair(measured, pair, families) for pair in measured.pairs],
+            of_directions,
+            [
+                self._degradation(measured, level, pair, families)
+                for pair in measured.pairs
+                for level in levels
+            ],
+            measure_at_1=None if lowest is None else lowest.name,
+        )
+
+    def _pair(self, measured: Measured, pair: Pair, families: Mapping[str, str]) -> PairValidation:
+        series, sizes = measured.series(NONE, pair, families), measured.sizes[pair]
+        n_seeds, conditions = len(measured.pairs[pair]), dict(measured.conditions[pair])
+        sample, (chance, oracle) = conditions.pop("sample"), measured.baselines_of(NONE, pair)
+        counts = {name: str(size) for name, size in {**sizes, "seeds": n_seeds}.items()}
+        return PairValidation.of(
+            subsets(series, threshold=self.threshold, seed=self.seed),
+            source=pair[0],
+            target=pair[1],
+            k=self.recall.k,
+            n_seeds=n_seeds,
+            **sizes,
+            chance=chance,
+            oracle=oracle,
+            conditions=conditions | counts | {"sample": sample},
+            encoders=measured.encoders(pair, families),
+        )
+
+    def _degradation(
+        self, measured: Measured, level: Weakening, pair: Pair, families: Mapping[str, str]
+    ) -> Degradation:
+        table = ScoreTable.of(measured.series(level, pair, families), self.seed)
+        baselines = *measured.baselines_of(level, pair), measured.baselines_of(level, pair, "SIM")[1]
+        return Degradation(
+            *(level.kind, level.level, *pair, measured.neighbours[level], *baselines),
+            agreement=agreements(table, self.seed),
+        )
