@@ -49,7 +49,7 @@ class _Part:
         return f"{self.data_set} {self.pair.source}-{self.pair.target}"
 
     def row(self, differences: dict[str, dict[str, CorrectedDifference]]) -> TableRow:
-        best = {}
+        best: dict[str, str] = {}
         for kind in COEFFICIENTS:
             means = {name: self.pair.agreement[name][kind].mean for name in MEASURES}
             present = {name: mean for name, mean in means.items() if mean is not None}
