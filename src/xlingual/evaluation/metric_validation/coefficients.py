@@ -136,11 +136,10 @@ def draw_families(families: Sequence[str], seed: int, replicates: int) -> Floats
     """
     names, code = np.unique(np.asarray(families), return_inverse=True)
     n = len(names)
-    if n < 2:
-        raise NoIntervalError("no interval: all encoders are of one family")
     if n < FEWEST_FAMILIES:
+        count = "1 family is" if n == 1 else f"{n} families are"
         raise NoIntervalError(
-            f"no interval: {n} families are too few to draw from, at least {FEWEST_FAMILIES} are needed"
+            f"no interval: {count} too few to draw from, at least {FEWEST_FAMILIES} are needed"
         )
     rng = stream(seed, "agreement families")
     weight = np.zeros((replicates, len(code)))
@@ -183,10 +182,8 @@ class FisherZ:
             if kind == "pearson":
                 raise NoIntervalError("no interval: no replicate differs")
             numerator, less = {"spearman": (1.06, 3), "accuracy": (0.437, 4)}[kind]
-            error, method = (
-                float(np.sqrt(numerator / (n_families - less))),  # 5 families at least
-                f"Fisher z, {n_families} families",
-            )
+            error = float(np.sqrt(numerator / (n_families - less)))  # there are five families at least
+            method = f"Fisher z, {n_families} families"
         return cls(kind, value, float(z_of(kind, np.array(value), n_encoders)), error, n_families, method)
 
     def ends(self, t: Floats) -> tuple[Floats, Floats]:

@@ -25,15 +25,10 @@ _EXPECTED = "expected dims=2,4,8, noise=0.5,1 or shuffle, several separated by '
 
 @dataclass(frozen=True)
 class Weakening:
-    """One way of weakening: `kind` is none, dims, noise or shuffle."""
+    """One way of weakening: `kind` is none, dims, noise or shuffle; a shuffle differs from seed to seed."""
 
     kind: str
     level: float | None = None
-
-    @property
-    def by_seed(self) -> bool:
-        """Whether every seed sees the images in another way."""
-        return self.kind == "shuffle"
 
 
 NONE = Weakening("none")
@@ -41,34 +36,31 @@ NONE = Weakening("none")
 
 def parse_levels(text: str) -> list[Weakening]:
     """Return the levels named by, for instance, "dims=2,4;noise=0.5;shuffle"; raise InputError otherwise."""
-    found: list[Weakening] = []
+    levels: list[Weakening] = []
     for part in filter(None, (part.strip() for part in text.split(";"))):
         kind, equals, values = (piece.strip() for piece in part.partition("="))
         if kind not in KINDS:
-            raise InputError(
-                f"--degrade-images {text!r}: unknown kind {kind!r}.{did_you_mean(kind, KINDS)} {_EXPECTED}"
-            )
+            problem = f"unknown kind {kind!r}.{did_you_mean(kind, KINDS)}"
+            raise InputError(f"--degrade-images {text!r}: {problem} {_EXPECTED}")
         if kind == "shuffle":
             if equals:
                 raise InputError(f"--degrade-images {text!r}: shuffle takes no value; write just shuffle")
-            found.append(Weakening(kind))
+            levels.append(Weakening(kind))
             continue
-        found += [Weakening(kind, _number(text, kind, value.strip())) for value in values.split(",")]
-    if not found:
+        for value in map(str.strip, values.split(",")):
+            try:
+                number = float(value)
+            except ValueError:
+                number = float("nan")
+            least, numbers = (1, "whole numbers of at least 1") if kind == "dims" else (0, "numbers above 0")
+            if not (least <= number < np.inf and number > 0) or (least and number % 1):
+                raise InputError(
+                    f"--degrade-images {text!r}: {kind} takes {numbers}, found {value!r}; {_EXPECTED}"
+                )
+            levels.append(Weakening(kind, number))
+    if not levels:
         raise InputError(f"--degrade-images {text!r} names nothing: {_EXPECTED}")
-    return list(dict.fromkeys(found))
-
-
-def _number(text: str, kind: str, value: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = float("nan")
-    whole = kind == "dims"
-    if not np.isfinite(number) or (number < 1 or number != int(number) if whole else number <= 0):
-        wanted = "whole numbers of at least 1" if whole else "numbers above 0"
-        raise InputError(f"--degrade-images {text!r}: {kind} takes {wanted}, found {value!r}; {_EXPECTED}")
-    return number
+    return list(dict.fromkeys(levels))
 
 
 def neighbours_kept(images: ImageIndex, weakened: ImageIndex, k: int, seed: int) -> float | None:

@@ -48,6 +48,7 @@ class Measured:
     baselines: dict[tuple[Weakening, str, Subject], Baseline] = field(default_factory=dict)
     sizes: dict[Pair, dict[str, int]] = field(default_factory=dict)  # of the samples of a pair
     conditions: dict[Pair, dict[str, str]] = field(default_factory=dict)  # of Backretrieval's signature
+    families: dict[str, str] = field(default_factory=dict)  # of encoders
     n_clusters: int = 0
     neighbours: dict[Weakening, float | None] = field(default_factory=dict)  # that images keep at a level
 
@@ -59,45 +60,41 @@ class Measured:
             subjects.setdefault(subject.pair, []).append(subject)
         return subjects
 
-    def column(
-        self, level: Weakening, measure: str, encoder: str, pair: Pair
-    ) -> tuple[SeedScores, Score | None]:
-        """Return the scores of all seeds, and their mean with residuals, None where a seed has no score."""
-        level = NONE if measure in (TRUTH, TRUTH_AT_1) else level
-        keys = [(level, measure, encoder, subject) for subject in self.pairs[pair]]
-        scores, notes = [self.scores[key] for key in keys], [self.notes.get(key) for key in keys]
-        values = [None if score is None else score.value for score in scores]
-        present = [score for score in scores if score is not None]
-        if len(present) < len(scores):
-            reason = next(note for score, note in zip(scores, notes, strict=True) if score is None)
-            return SeedScores(None, None, values, None, reason), None
-        mean = Score.mean(present)
-        sd = spread([score.value for score in present]) if len(present) > 1 else None
-        note = next(filter(None, notes), "one seed, no spread over seeds" if sd is None else None)
-        return SeedScores(mean.value, sd, values, mean.interval(), note), mean
-
     def columns(
         self, level: Weakening, encoder: str, pair: Pair
     ) -> dict[str, tuple[SeedScores, Score | None]]:
-        """Return the column of each measure that was scored."""
+        """Return each measure's scores of all seeds, and their mean, None where a seed has no score."""
         scored = {key[1] for key in self.scores}
-        names = [name for name in (TRUTH_AT_1, TRUTH, *MEASURES) if name in scored]
-        return {name: self.column(level, name, encoder, pair) for name in names}
+        columns: dict[str, tuple[SeedScores, Score | None]] = {}
+        for name in [name for name in (TRUTH_AT_1, TRUTH, *MEASURES) if name in scored]:
+            at = NONE if name in (TRUTH, TRUTH_AT_1) else level
+            keys = [(at, name, encoder, subject) for subject in self.pairs[pair]]
+            scores, notes = [self.scores[key] for key in keys], [self.notes.get(key) for key in keys]
+            values = [None if score is None else score.value for score in scores]
+            present = [score for score in scores if score is not None]
+            if len(present) < len(scores):
+                columns[name] = SeedScores(None, None, values, None, notes[values.index(None)]), None
+                continue
+            mean = Score.mean(present)
+            sd = spread([score.value for score in present]) if len(present) > 1 else None
+            note = next(filter(None, notes), "one seed, no spread over seeds" if sd is None else None)
+            columns[name] = SeedScores(mean.value, sd, values, mean.interval(), note), mean
+        return columns
 
-    def series(self, level: Weakening, pair: Pair, families: Mapping[str, str]) -> list[EncoderSeries]:
+    def series(self, level: Weakening, pair: Pair) -> list[EncoderSeries]:
         """Return the scores of all encoders at a level of images."""
         series = []
-        for encoder, family in families.items():
+        for encoder, family in self.families.items():
             columns = self.columns(level, encoder, pair)
             per_seed = {name: scores.per_seed for name, (scores, _) in columns.items()}
             influences = {name: influence(mean, self.n_clusters) for name, (_, mean) in columns.items()}
             series.append(EncoderSeries(encoder, family, per_seed, influences))
         return series
 
-    def encoders(self, pair: Pair, families: Mapping[str, str]) -> list[EncoderScores]:
+    def encoders(self, pair: Pair) -> list[EncoderScores]:
         """Return the scores of all encoders as records."""
         baselines, records = [self.baselines[NONE, "BkR", subject] for subject in self.pairs[pair]], []
-        for encoder, family in families.items():
+        for encoder, family in self.families.items():
             columns = self.columns(NONE, encoder, pair)
             normal, _ = normalised(columns["BkR"][1], baselines)
             scores = {name: scores for name, (scores, _) in columns.items()}
@@ -172,7 +169,7 @@ class ValidationRun:
         views: list[dict[int | None, ImageIndex]] = []  # by level, then by seed; None stands for every seed
         with run.stage("images: weaken"):
             for level in self.levels:
-                at = dict.fromkeys(seeds if level.by_seed else [None])
+                at = dict.fromkeys(seeds if level.kind == "shuffle" else [None])
                 views.append({seed: self._weakened.at(level, seed or 0) for seed in at})
                 if len(self.levels) > 1:
                     by = self.images, next(iter(views[-1].values())), self.measure.k, run.options.seed

@@ -31,9 +31,16 @@ from xlingual.stats.corrections import holm
 
 ValidationLike: TypeAlias = Validation | str | Path
 _NEEDED = ("data", "sample", "images", "measure", "conventions")
-# of each data set its own; all other conditions are the protocol
-_OWN = {"source", "target", "data", "sample", "images", "seeds", "measure", "conventions"}
-_SIZES = {"n_source", "n_target", "n_matching", "n_pictures"}
+_OF_DATA = {
+    *_NEEDED,
+    "source",
+    "target",
+    "seeds",
+    "n_source",
+    "n_target",
+    "n_matching",
+    "n_pictures",
+}  # not protocol
 
 
 @dataclass(frozen=True)
@@ -121,33 +128,28 @@ def _refuse(parts: Sequence[_Part]) -> None:
     """Raise InputError where rows cannot stand in one table."""
     first, seen = parts[0], dict[Any, str]()
     for part in parts:
-        own, others = part.pair.conditions, first.pair.conditions
-        if lacking := [key for key in _NEEDED if key not in own]:
+        conditions, others = part.pair.conditions, first.pair.conditions
+        if lacking := [key for key in _NEEDED if key not in conditions]:
             raise InputError(
                 f"{part.where} lacks the condition {listed(lacking)}: run {Validation.made_by} again"
             )
-        if (own["measure"], part.pair.k) != (others["measure"], first.pair.k):
+        for key, remedy in (("measure", "all with one --measure"), ("conventions", "both with one version")):
+            if conditions[key] != others[key]:
+                raise InputError(
+                    f"the validations differ in {key}: {first.where} has {others[key]}, {part.where} has "
+                    f"{conditions[key]}: validate {remedy}"
+                )
+        row = (*conditions.items(), frozenset(row.encoder for row in part.pair.encoders))
+        if row in seen:
             raise InputError(
-                f"the validations differ in measure: {first.where} has {others['measure']}, {part.where} has "
-                f"{own['measure']}: validate all with one --measure"
+                f"{part.where} is {seen[row]} once more: the same row must not count twice, give one of them"
             )
-        if own["conventions"] != others["conventions"]:
-            raise InputError(
-                f"the validations differ in conventions: {first.where} has {others['conventions']}, "
-                f"{part.where} has {own['conventions']}: validate both again with one version"
-            )
-        encoders = frozenset(row.encoder for row in part.pair.encoders)
-        key = (*own.items(), encoders)
-        if key in seen:
-            raise InputError(
-                f"{part.where} is {seen[key]} once more: the same row must not count twice, give one of them"
-            )
-        seen[key] = part.where
+        seen[row] = part.where
 
 
 def _protocol_warnings(parts: Sequence[_Part]) -> list[str]:
     """Return a warning for each condition of the protocol in which rows differ, and for their seeds."""
-    keys = dict.fromkeys(key for part in parts for key in part.pair.conditions if key not in _OWN | _SIZES)
+    keys = dict.fromkeys(key for part in parts for key in part.pair.conditions if key not in _OF_DATA)
     warnings = []
     for key in (*keys, "seeds"):
         values: dict[str, list[str]] = {}
@@ -194,14 +196,17 @@ def _means(parts: Sequence[_Part]) -> dict[str, dict[str, MeanAgreement]]:
             (r, {name: r.scores[name].per_seed for name in (TRUTH, *MEASURES)}) for r in part.pair.encoders
         ]
         tables.append(ScoreTable.of([EncoderSeries(r.encoder, r.family, seeds, {}) for r, seeds in rows], 0))
-    means: dict[str, dict[str, MeanAgreement]] = {name: {} for name in MEASURES}
-    for name in MEASURES:
-        for kind in COEFFICIENTS:
-            of_rows = [part.pair.agreement[name][kind].mean for part in parts]
-            names = TRUTH, name
-            of_seeds = [table.having(names)[0].by_seed(names, kind)[0] for table in tables]
-            means[name][kind] = _mean(of_rows, of_seeds, groups)
-    return means
+    return {
+        name: {
+            kind: _mean(
+                [part.pair.agreement[name][kind].mean for part in parts],
+                [table.having((TRUTH, name))[0].by_seed((TRUTH, name), kind)[0] for table in tables],
+                groups,
+            )
+            for kind in COEFFICIENTS
+        }
+        for name in MEASURES
+    }
 
 
 def _mean(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Literal, Unpack
@@ -279,61 +279,48 @@ class _Settings:
                 "'^[a-z]+' takes the letters a name begins with"
             ) from error
 
-    def family_of(self, name: str) -> str:
-        """Return the first group of the match in a name, else the whole match, else the name."""
-        match = self.pattern.search(name)
-        if match is None:
-            return name
-        return (match.group(1) if match.re.groups else None) or match.group(0) or name
-
     def assemble(
         self, measured: Measured, encoders: Sequence[str], image_encoder: str, levels: Sequence[Weakening]
     ) -> Validation:
         """Return the validation of the scores of encoders; `levels` are those of degradations."""
-        families = {name: self.family_of(name) for name in encoders}
+        for name in encoders:  # the first group of the match in a name, else the whole match, else the name
+            match = self.pattern.search(name)
+            groups = () if match is None else (*match.groups()[:1], match.group(0))
+            measured.families[name] = next(filter(None, groups), name)
         of_directions = []
         for pair, back in combinations(measured.pairs, 2):
             if back == pair[::-1]:
-                first, second = (measured.series(NONE, each, families) for each in (pair, back))
+                first, second = measured.series(NONE, pair), measured.series(NONE, back)
                 of_directions += directions(first, second, ("-".join(pair), "-".join(back)), seed=self.seed)
         lowest = at_1(self.recall) if any(key[1] == TRUTH_AT_1 for key in measured.scores) else None
         return Validation(
-            self.recall.name,
-            image_encoder,
-            self.threshold,
-            self.family,
-            [self._pair(measured, pair, families) for pair in measured.pairs],
+            *(self.recall.name, image_encoder, self.threshold, self.family),
+            [self._pair(measured, pair) for pair in measured.pairs],
             of_directions,
-            [
-                self._degradation(measured, level, pair, families)
-                for pair in measured.pairs
-                for level in levels
-            ],
+            [self._degradation(measured, level, pair) for pair in measured.pairs for level in levels],
             measure_at_1=None if lowest is None else lowest.name,
         )
 
-    def _pair(self, measured: Measured, pair: Pair, families: Mapping[str, str]) -> PairValidation:
-        series, sizes = measured.series(NONE, pair, families), measured.sizes[pair]
-        n_seeds, conditions = len(measured.pairs[pair]), dict(measured.conditions[pair])
-        sample, (chance, oracle) = conditions.pop("sample"), measured.baselines_of(NONE, pair)
+    def _pair(self, measured: Measured, pair: Pair) -> PairValidation:
+        sizes, n_seeds = measured.sizes[pair], len(measured.pairs[pair])
+        conditions, (chance, oracle) = dict(measured.conditions[pair]), measured.baselines_of(NONE, pair)
+        sample = conditions.pop("sample")
         counts = {name: str(size) for name, size in {**sizes, "seeds": n_seeds}.items()}
         return PairValidation.of(
-            subsets(series, threshold=self.threshold, seed=self.seed),
+            subsets(measured.series(NONE, pair), threshold=self.threshold, seed=self.seed),
             source=pair[0],
             target=pair[1],
             k=self.recall.k,
             n_seeds=n_seeds,
-            **sizes,
             chance=chance,
             oracle=oracle,
+            **sizes,
             conditions=conditions | counts | {"sample": sample},
-            encoders=measured.encoders(pair, families),
+            encoders=measured.encoders(pair),
         )
 
-    def _degradation(
-        self, measured: Measured, level: Weakening, pair: Pair, families: Mapping[str, str]
-    ) -> Degradation:
-        table = ScoreTable.of(measured.series(level, pair, families), self.seed)
+    def _degradation(self, measured: Measured, level: Weakening, pair: Pair) -> Degradation:
+        table = ScoreTable.of(measured.series(level, pair), self.seed)
         baselines = *measured.baselines_of(level, pair), measured.baselines_of(level, pair, "SIM")[1]
         return Degradation(
             *(level.kind, level.level, *pair, measured.neighbours[level], *baselines),
