@@ -246,19 +246,15 @@ def wilson(p: float, variance: float, clusters: float, level: float) -> tuple[fl
 
 
 def padded_wilson(p: float, variance: float, clusters: float, level: float) -> tuple[float, float]:
-    """Return Wilson's interval, widened to that with a quarter of a cluster more, at the middle of the range.
+    """Return Wilson's interval, widened to that with a quarter of a cluster more at the middle of the range.
 
-    Where most clusters are nearly at a bound and a few are not, samples without such a cluster look better
-    and surer than they are (their mean and its standard error go together): with eight clusters Wilson's
-    interval covers .75–.92. As Agresti and Coull (1998) add queries, this adds a part of a cluster; it covers
-    .93–.99 (`python -m tests.simulations pool`).
+    Where few clusters are not nearly at a bound, samples without one look better and surer than they are:
+    with eight clusters Wilson's interval covers .75–.92, this .93–.99 (`python -m tests.simulations pool`).
     """
-    whole = clusters + PADDING
-    centre = (clusters * p + PADDING / 2) / whole
-    squares = variance * (clusters - 1) / clusters + (p - centre) ** 2 / clusters
-    squares += ((0.5 - centre) * PADDING / clusters) ** 2
-    count = whole**2 / (clusters + PADDING**2)
-    padded = squares * (clusters / whole) ** 2 * count / (count - 1)
+    whole = clusters + PADDING  # as Agresti and Coull (1998) add queries
+    centre, count = (clusters * p + PADDING / 2) / whole, whole**2 / (clusters + PADDING**2)
+    squares = variance * (clusters - 1) * clusters + (p - centre) ** 2 * clusters
+    padded = (squares + ((0.5 - centre) * PADDING) ** 2) / whole**2 * count / (count - 1)
     ends = wilson(p, variance, clusters, level), wilson(centre, padded, count, level)
     return min(low for low, _ in ends), max(high for _, high in ends)
 
