@@ -60,27 +60,24 @@ class Hubs:
     def rows(self) -> list[dict[str, Any]]:
         """Return the largest hubs, the most frequent first: `candidate` is a number, to be replaced."""
         largest = self.hubness.hubs[:MOST_HUBS]
-        found_by = self._found_by(largest)
+        by_language: list[str | None] = [None] * len(largest)  # JSON: how often queries of each find it
+        if self.languages is not None:
+            tags = self.languages.tags
+            table = self.places.by_group(self.languages.query, len(tags), largest)
+            counts = [
+                {tags[code]: round(float(row[code]), 6) for code in np.argsort(-row) if row[code] > 0}
+                for row in table
+            ]
+            by_language = [json.dumps(of_tags) for of_tags in counts]
         return [
             {
                 "candidate": candidate,
                 "count": float(self.hubness.occurrences[candidate]),
                 "expected": self.hubness.expected,
                 "errors": float(self.errors[candidate]),
-                "found_by": by,
+                "found_by": counted,
             }
-            for candidate, by in zip(largest.tolist(), found_by, strict=True)
-        ]
-
-    def _found_by(self, candidates: Ints) -> Sequence[str | None]:
-        """Return how often the queries of each language find each candidate, as JSON."""
-        if self.languages is None:
-            return [None] * len(candidates)
-        tags = self.languages.tags
-        table = self.places.by_group(self.languages.query, len(tags), candidates)
-        return [
-            json.dumps({tags[code]: round(float(row[code]), 6) for code in np.argsort(-row) if row[code] > 0})
-            for row in table
+            for candidate, counted in zip(largest.tolist(), by_language, strict=True)
         ]
 
 
@@ -94,83 +91,66 @@ def hubs_of(places: Places, wrong: Floats, cluster: Ints, *, languages: Language
         languages: of queries and candidates, where there are several on one side.
 
     """
+    from scipy.special import stdtrit
+
     m = places.n_candidates
-    candidate_language = np.zeros(m, dtype=np.int64) if languages is None else languages.candidate
-    tags = () if languages is None else languages.tags
-    found = hubness_of(places, candidate_language, max(len(tags), 1))
+    code = np.zeros(m, dtype=np.int64) if languages is None else languages.candidate
+    hubness = hubness_of(places, code, 1 if languages is None else max(len(languages.tags), 1))
     errors = sums(places.candidate, places.first * wrong, m)
     chance = ByChance(places.n_queries, m, places.k)
-    made = _of_largest(found.occurrences, errors, chance.n_largest)
-    least, counted = bins_of(found.occurrences)
-    across: dict[str, Any] = {} if languages is None else _across(places, found, languages)
+    share = None  # of the errors that the candidates found most often make
+    if errors.sum() > 0:
+        often = np.round(hubness.occurrences, _SAME)
+        limit = np.partition(often, -chance.n_largest)[-chance.n_largest]
+        above, level = often > limit, often == limit  # of several for the last place each counts in part
+        part = (chance.n_largest - above.sum()) / level.sum()
+        share = float((errors[above].sum() + part * errors[level].sum()) / errors.sum())
+    ci, (error, n_clusters) = None, skewness_error(places, cluster)
+    if np.isfinite(error):
+        reach = float(stdtrit(n_clusters - 1, (1 + LEVEL) / 2)) * error
+        ends = hubness.skewness - reach, hubness.skewness + reach
+        ci = Interval(*ends, LEVEL, "jackknife over clusters of queries")
+    least, counted = bins_of(hubness.occurrences)
+    bins = zip(least.tolist(), counted.tolist(), chance.among(least).tolist(), strict=True)
+    across: dict[str, Any] = {} if languages is None else _across(places, hubness, languages)
     counts = HubCounts(
         k=places.k,
-        skewness=found.skewness,
-        never=found.never,
-        largest=found.largest,
-        expected=found.expected,
-        threshold=found.threshold,
-        n=len(found.hubs),
-        alarm=is_alarm(found.skewness, chance.skewness_bound, made),
-        skewness_ci=_interval(places, found.skewness, cluster),
+        skewness=hubness.skewness,
+        never=hubness.never,
+        largest=hubness.largest,
+        expected=hubness.expected,
+        threshold=hubness.threshold,
+        n=len(hubness.hubs),
+        alarm=is_alarm(hubness.skewness, chance.skewness_bound, share),
+        skewness_ci=ci,
         skewness_by_chance=chance.skewness,
         skewness_bound=chance.skewness_bound,
         never_by_chance=chance.never,
         n_largest=chance.n_largest,
-        errors=made,
+        errors=share,
         errors_by_chance=chance.held_by_largest,
         errors_bound=LEAST,
         n_errors=float(errors.sum()),
         **across,
-        distribution=[
-            HubBin(low, n, by_chance)
-            for low, n, by_chance in zip(
-                least.tolist(), counted.tolist(), chance.among(least).tolist(), strict=True
-            )
-        ],
+        distribution=[HubBin(*each) for each in bins],
     )
-    return Hubs(places, found, errors, counts, languages)
+    return Hubs(places, hubness, errors, counts, languages)
 
 
-def _of_largest(occurrences: Floats, errors: Floats, count: int) -> float | None:
-    """Return the share of the errors that the `count` candidates found most often make.
-
-    Of several that tie for the last place each counts in part, so that their order says nothing.
-    """
-    total = errors.sum()
-    if total <= 0:
-        return None
-    often = np.round(occurrences, _SAME)
-    limit = np.partition(often, -count)[-count]
-    above, level = often > limit, often == limit
-    part = (count - above.sum()) / level.sum()
-    return float((errors[above].sum() + part * errors[level].sum()) / total)
-
-
-def _interval(places: Places, skewness: float, cluster: Ints) -> Interval | None:
-    from scipy.special import stdtrit
-
-    error, n_clusters = skewness_error(places, cluster)
-    if not np.isfinite(error):
-        return None
-    reach = float(stdtrit(n_clusters - 1, (1 + LEVEL) / 2)) * error
-    return Interval(skewness - reach, skewness + reach, LEVEL, "jackknife over clusters of queries")
-
-
-def _across(places: Places, found: Hubness, languages: Languages) -> dict[str, Any]:
+def _across(places: Places, hubness: Hubness, languages: Languages) -> dict[str, Any]:
     """Return which languages hubs are of, and of which languages the queries are that find them."""
     tags, G = languages.tags, len(languages.tags)
     n_queries = np.bincount(languages.query, minlength=G)
     n_candidates = np.bincount(languages.candidate, minlength=G)
-    table = places.by_group(languages.query, G, found.hubs)
-    held, own = table.sum(), languages.candidate[found.hubs]
+    table = places.by_group(languages.query, G, hubness.hubs)
+    held, language = table.sum(), languages.candidate[hubness.hubs]
     other = by_chance = None
     if held > 0:
-        other = float(1 - table[np.arange(len(own)), own].sum() / held)
-        by_chance = float(1 - (table.sum(axis=1) * n_queries[own]).sum() / held / places.n_queries)
+        other = float(1 - table[np.arange(len(language)), language].sum() / held)
+        by_chance = float(1 - (table.sum(axis=1) * n_queries[language]).sum() / held / places.n_queries)
     all_places = n_queries * min(places.k, places.n_candidates)
     return {
-        "by_language": {tags[c]: float(found.by_language[c]) for c in range(G) if n_candidates[c]},
+        "by_language": {tags[c]: float(hubness.by_language[c]) for c in range(G) if n_candidates[c]},
         "by_query_language": {
             tags[c]: float(table[:, c].sum() / all_places[c]) for c in range(G) if n_queries[c]
         },
@@ -199,19 +179,19 @@ def hubs_of_pair(
     return NamedHubs(hubs, describe, relevant)
 
 
-def places_of(found: TopK, query_code: Ints, candidate_code: Ints, k: int) -> Places:
+def places_of(top: TopK, query_code: Ints, candidate_code: Ints, k: int) -> Places:
     """Return the first places of queries and candidates, from those of their distinct vectors.
 
     `query_code` [n] and `candidate_code` [m] are the vectors that queries and candidates have.
     """
     n, m = len(query_code), len(candidate_code)
     most = int(np.clip(_LINES // n, 16, _MOST_NAMED))
-    kept = np.flatnonzero((found.tied <= most) & (found.above < k))
-    query, line = members(found.query[kept], query_code)
-    line = kept[line]
-    owner, candidate = members(candidate_code, found.candidate[line])
+    lines = np.flatnonzero((top.tied <= most) & (top.above < k))
+    query, line = members(top.query[lines], query_code)
+    line = lines[line]
+    owner, candidate = members(candidate_code, top.candidate[line])
     line = line[owner]
-    return Places(k, n, m, query[owner], candidate, found.above[line], found.tied[line])
+    return Places(k, n, m, query[owner], candidate, top.above[line], top.tied[line])
 
 
 def listed_places(lists: Lists, k: int) -> Places:

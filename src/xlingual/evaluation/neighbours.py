@@ -51,40 +51,34 @@ class Scores:
 
     def __call__(self, query: Ints, candidate: Ints) -> Floats:
         """Return the scores of pairs (query[i], candidate[i]), ordered by query."""
-        if isinstance(self.similarity, Cosine) and self.offsets is None:
-            return _cosines(self.similarity, query, candidate)
-        keys = self.similarity.keys(query, candidate)
-        if self.offsets is not None:
-            keys = self.offsets.keys(keys, candidate)
-        scores: Floats = (keys * UNIT).astype(np.float64)
-        return scores
-
-
-def _cosines(similarity: Cosine, query: Ints, candidate: Ints) -> Floats:
-    """Return cosines in float32, each query's together: its vector is read once."""
-    found = np.empty(len(query))
-    first, size = groups(query)
-    width = int(size.max(initial=1))
-    at = np.minimum(np.arange(width), size[:, None] - 1) + first[:, None]  # lines; the last is repeated
-    for low in range(0, len(first), _AT_ONCE):
-        lines = at[low : low + _AT_ONCE]
-        left = similarity.queries.screened(query[lines[:, 0]])
-        chosen = candidate[lines]
-        right = similarity.candidates.screened(chosen.ravel()).reshape(*chosen.shape, -1)
-        found[lines] = np.matmul(right, left[:, :, None])[:, :, 0]
-    return found
+        if not isinstance(self.similarity, Cosine) or self.offsets is not None:
+            keys = self.similarity.keys(query, candidate)
+            keys = keys if self.offsets is None else self.offsets.keys(keys, candidate)
+            scores: Floats = (keys * UNIT).astype(np.float64)
+            return scores
+        # cosines in float32, each query's together: its vector is read once
+        cosines = np.empty(len(query))
+        first, size = groups(query)
+        width = int(size.max(initial=1))
+        lines = np.minimum(np.arange(width), size[:, None] - 1) + first[:, None]  # the last is repeated
+        for low in range(0, len(first), _AT_ONCE):
+            part = lines[low : low + _AT_ONCE]
+            left = self.similarity.queries.screened(query[part[:, 0]])
+            right = self.similarity.candidates.screened(candidate[part].ravel()).reshape(*part.shape, -1)
+            cosines[part] = np.matmul(right, left[:, :, None])[:, :, 0]
+        return cosines
 
 
 def neighbours_of(
-    found: TopK, scores: Callable[[Ints, Ints], Floats], query_code: Ints, candidate_code: Ints, k: int = KEPT
+    top: TopK, scores: Callable[[Ints, Ints], Floats], query_code: Ints, candidate_code: Ints, k: int = KEPT
 ) -> Neighbours:
     """Return the first `k` candidates of queries, from those of their distinct vectors.
 
     `query_code` [n] and `candidate_code` [m] are the vectors that queries and candidates have; `scores` gives
     the scores of pairs of vectors.
     """
-    kept = first_lines(found.query, k)
-    query, candidate = found.query[kept], found.candidate[kept]
+    lines = first_lines(top.query, k)
+    query, candidate = top.query[lines], top.candidate[lines]
     score = np.round(scores(query, candidate), DECIMALS)
     order = np.argsort(candidate_code, kind="stable")
     size = np.bincount(candidate_code)
@@ -95,7 +89,7 @@ def neighbours_of(
     text = order[place[room]]
     owner, at = members(query[line], query_code)
     line, text = line[at], text[at]
-    return Neighbours(owner, text, found.above[kept][line], found.tied[kept][line], score[line])
+    return Neighbours(owner, text, top.above[lines][line], top.tied[lines][line], score[line])
 
 
 def listed_neighbours(lists: Lists, k: int = KEPT) -> Neighbours:
