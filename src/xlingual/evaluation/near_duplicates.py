@@ -102,11 +102,11 @@ def with_near_duplicates(
     Its clusters hold near-duplicates where `cluster` says so; else there is a warning where they matter.
     """
     rows, codes = TextUnits.of(manifest), np.array([manifest.languages.index(tag) for tag in languages])
-    found = near_duplicates(rows, own, codes, images, join=cluster == NEAR_DUPLICATES, ranker=ranker)
-    warn_of_near_duplicates(found, rows)
-    if found.clusters is not None:
-        manifest = replace(manifest, cluster=found.clusters.cluster)
-    return manifest, found
+    near = near_duplicates(rows, own, codes, images, join=cluster == NEAR_DUPLICATES, ranker=ranker)
+    warn_of_near_duplicates(near, rows)
+    if near.clusters is not None:
+        manifest = replace(manifest, cluster=near.clusters.cluster)
+    return manifest, near
 
 
 def near_questions(questions: Questions, cluster: str) -> NearDuplicates:
@@ -141,11 +141,22 @@ def near_duplicates(
         of_images, threshold = image_links(images, part, queries, ranker)
         links.append(of_images)
     unit = np.searchsorted(among, rows.unit)
-    between, n_split = _without_chains(len(among), [one.between(unit) for one in links], whole=not join)
+    # links of each kind are looked at alone first: a chain of one kind costs no links of another
+    split = [without_chains(len(among), kind.between(unit), whole=not join) for kind in links]
+    joined = Links.joined([kind for kind, _ in split])
+    between, n_split = without_chains(len(among), joined, whole=not join)
     ends = np.stack([between.first, between.second])
     pairs = np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)  # each once in each order
     pairs = pairs[:, np.isin(among[pairs[0]], looked)]
     scale = (len(units) - 1) / max(len(among) - 1, 1)
+    clusters = None
+    if join:
+        label = components(len(units), between.first, between.second)
+        sizes = np.bincount(label)
+        cluster = rows.unit + len(sizes)  # units that take no part keep their cluster
+        is_part = np.isin(rows.unit, units)
+        cluster[is_part] = label[np.searchsorted(units, rows.unit[is_part])]
+        clusters = Clusters(cluster, int((sizes > 1).sum()), float(sizes.max() / len(units)))
     return NearDuplicates(
         n_units=len(units),
         n_looked=len(looked),
@@ -154,9 +165,9 @@ def near_duplicates(
         per_unit=scale * pairs.shape[1] / max(len(looked), 1),
         least_similarity=SIMILAR,
         least_cosine=threshold,
-        n_split=n_split,
+        n_split=n_split + sum(count for _, count in split),
         examples=_examples(Links.joined(links), unit),
-        clusters=_clusters(rows.unit, units, between) if join else None,
+        clusters=clusters,
     )
 
 
@@ -253,25 +264,6 @@ def near_cosine(vectors: UnitVectors) -> float:
     power = np.log(0.2 / 0.05) / np.log(middle / low)
     by_chance = low * (_BY_CHANCE / (0.05 * len(vectors))) ** (1 / power)
     return float(1 - min(NEAR * usual, by_chance))
-
-
-def _without_chains(n: int, kinds: Sequence[Links], *, whole: bool) -> tuple[Links, int]:
-    """Return the links of all kinds, and how many chains were split.
-
-    The links of each kind are looked at alone first: a chain of one kind costs no links of another.
-    """
-    split = [without_chains(n, links, whole=whole) for links in kinds]
-    links, n_split = without_chains(n, Links.joined([kept for kept, _ in split]), whole=whole)
-    return links, n_split + sum(count for _, count in split)
-
-
-def _clusters(every: Ints, units: Ints, links: Links) -> Clusters:
-    label = components(len(units), links.first, links.second)
-    sizes = np.bincount(label)
-    cluster = every + len(sizes)  # units that take no part keep their cluster
-    part = np.isin(every, units)
-    cluster[part] = label[np.searchsorted(units, every[part])]
-    return Clusters(cluster, int((sizes > 1).sum()), float(sizes.max() / len(units)))
 
 
 def _examples(links: Links, unit: Ints) -> list[tuple[int, int]]:

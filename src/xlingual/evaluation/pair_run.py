@@ -13,7 +13,6 @@ from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.images import thumbnails
 from xlingual.data.manifest import Manifest
-from xlingual.data.names import Names
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed.sides import (
     ImageIndex,
@@ -75,15 +74,20 @@ def make_tasks(
         texts_per_item=options.texts_per_item,
     )
     sized = sampler.size is not None and not sampler.or_fewer
-    wanted = options.pairs is not None or splits is not None or sized
-    tasks, problems = draw_tasks(sampler, options.pairs, matching=matching, strict=wanted)
+    strict = options.pairs is not None or splits is not None or sized
+    tasks, problems = draw_tasks(sampler, options.pairs, matching=matching, strict=strict)
     if not tasks:
         raise InputError(next(iter(problems.values())))
     if problems:
         first, reason = next(iter(problems.items()))
         which = f"{len(problems)} language pairs are" if len(problems) > 1 else "a language pair is"
         warn(f"{which} left out ({listed(problems, 20)}); {first}: {reason}")
-    _warn_of_equal_samples(tasks, sampler)
+    drawn = {(*task.pair, task.sample.source.tobytes(), task.sample.target.tobytes()) for task in tasks}
+    if len(sampler.seeds) > 1 and splits is None and len(drawn) == len(by_pair(tasks)):
+        warn(
+            f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
+            f"{parameter('seeds')}, or draw fewer items with {parameter('sample_size')}"
+        )
     return tasks, sampler
 
 
@@ -102,18 +106,6 @@ def draw_tasks(
                 raise
             problems[f"{source}-{target}"] = str(error)
     return tasks, problems
-
-
-def _warn_of_equal_samples(tasks: Sequence[PairTask], sampler: Sampler) -> None:
-    """Warn where every seed gives the same sample, because all items are taken."""
-    if len(sampler.seeds) < 2 or sampler.splits is not None:
-        return
-    drawn = {(*task.pair, task.sample.source.tobytes(), task.sample.target.tobytes()) for task in tasks}
-    if len(drawn) == len(by_pair(tasks)):
-        warn(
-            f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
-            f"{parameter('seeds')}, or draw fewer items with {parameter('sample_size')}"
-        )
 
 
 def rows_with_image(tasks: Sequence[PairTask]) -> Ints:
@@ -188,7 +180,12 @@ class PairRun(Run):
         self.manifest, self.matching, self._image_spec = manifest, matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
         self._requested = list(dict.fromkeys(language for pair in pairs for language in pair))
-        self._usable = self._openable() if options.skip_broken and image_spec is not None else None
+        self._usable: np.ndarray | None = None  # rows whose image can be opened, where any is opened
+        if options.skip_broken and image_spec is not None:
+            _, model = encoders.image_model(image_spec, languages=self._requested)
+            if not isinstance(model, Encoder) or model.opens_images:
+                with self.stage("images: open", "opening images"):
+                    self._usable = usable_rows(manifest, self._requested)
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=self._usable)
 
     def prepare(self, text_specs: EncoderSpecs, further: Sequence[PairTask] = ()) -> None:
@@ -207,7 +204,12 @@ class PairRun(Run):
         make = systems if self.takes_lists else encoders.text_encoders
         made = make(text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest))
         self.fit(made, self.manifest.texts(self.rows), queries=queries_for(self.manifest))
-        self.dropped = self._count_dropped()
+        # texts of the requested pairs that are unusable, or whose pairs were all left out
+        requested, part = (
+            np.isin(self.manifest.language, [self.manifest.languages.index(tag) for tag in tags])
+            for tags in (self._requested, self.languages)
+        )
+        self.dropped = counted_out(requested, part if self._usable is None else part & self._usable)
 
     @property
     def subjects(self) -> list[Subject]:
@@ -219,13 +221,11 @@ class PairRun(Run):
 
         Sources are queries and targets are candidates, for encoders to which that makes a difference.
         """
+        names, alone = None, len(by_pair(self.tasks)) == 1
         for name, system in self.by_name.items():
             if isinstance(system, RunSystem):
-                alone = len(by_pair(self.tasks)) == 1
-                yield (
-                    name,
-                    SystemLists(name, system, self.manifest, self._names, alone, self.count_unanswered),
-                )
+                names = names or names_of(self.manifest)
+                yield name, SystemLists(name, system, self.manifest, names, alone, self.count_unanswered)
             else:
                 yield name, self.encode(name, self.sides_of)
 
@@ -244,10 +244,6 @@ class PairRun(Run):
     def picture(self) -> Callable[[int], bytes | None]:
         """Gives the thumbnail of an image of the manifest by its number."""
         return thumbnails(self.manifest.image_source)
-
-    @cached_property
-    def _names(self) -> Names:
-        return names_of(self.manifest)
 
     def sides_of(self, name: str, encoder: Encoder) -> TextSides:
         """Return an encoder's vectors of sources as queries and of targets as candidates."""
@@ -296,22 +292,6 @@ class PairRun(Run):
             self.manifest, self.near = with_near_duplicates(
                 self.manifest, distinct_values(own), self.languages, images, self.options.cluster
             )
-
-    def _openable(self) -> np.ndarray | None:
-        """Return which rows have an image that can be opened; None where no image is opened."""
-        _, found = encoders.image_model(self.image_spec(), languages=self._requested)
-        if isinstance(found, Encoder) and not found.opens_images:
-            return None
-        with self.stage("images: open", "opening images"):
-            return usable_rows(self.manifest, self._requested)
-
-    def _count_dropped(self) -> dict[str, int]:
-        """Count the texts of the requested pairs that are unusable, or whose pairs were all left out."""
-        requested, part = (
-            np.isin(self.manifest.language, [self.manifest.languages.index(tag) for tag in tags])
-            for tags in (self._requested, self.languages)
-        )
-        return counted_out(requested, part if self._usable is None else part & self._usable)
 
     def conditions(self, task: PairTask, **more: str) -> dict[str, str]:
         """Return the conditions of a number of a task, for its signature; `more` are further ones."""
