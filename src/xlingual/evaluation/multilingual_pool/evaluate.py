@@ -20,20 +20,9 @@ from xlingual.evaluation.hubs import NamedHubs
 from xlingual.evaluation.lists import Lists, check_reach
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.multilingual_pool.options import FROM_VECTORS, PREFER_OWN, PoolOptions, pool_options
-from xlingual.evaluation.multilingual_pool.passes import (
-    Heads,
-    PoolPass,
-    hubs_among,
-    rank_lists,
-    rank_vectors,
-)
+from xlingual.evaluation.multilingual_pool.passes import Heads, PoolPass, hubs_among, rank_lists, rank_vectors
 from xlingual.evaluation.multilingual_pool.ranks import PoolRanks
-from xlingual.evaluation.multilingual_pool.space import (
-    Space,
-    language_identification,
-    most_apart,
-    picture_of,
-)
+from xlingual.evaluation.multilingual_pool.space import Space, language_identification, most_apart, picture_of
 from xlingual.evaluation.multilingual_pool.tables import PoolTables, names_of, tags_of
 from xlingual.evaluation.multilingual_pool.views import View, chosen_views, measured, prefer_own, record
 from xlingual.evaluation.near_duplicates import DECLARED, near_questions

@@ -99,14 +99,6 @@ def by_pair(ranks: PoolRanks, table: Floats) -> Scores:
     }
 
 
-def own_other_gap(ranks: PoolRanks, table: Floats) -> Scores:
-    """Return the means of a table [n, G] over own and other languages, of questions that have both."""
-    sides = np.stack(own_and_other(ranks, table))
-    sides[:, np.isnan(sides).any(axis=0)] = np.nan
-    own, other = (mean_score(values, ranks.cluster) for values in sides)
-    return _scores(own=own, other=other, gap=own and other and own.less(other))
-
-
 def measured(ranks: PoolRanks, measure: QueryMeasure, values: Floats) -> View:
     """Return a measure's values [n] by question language, and their mean, which weighs languages alike.
 
@@ -131,7 +123,11 @@ def one_target(ranks: PoolRanks) -> View:
 
 
 def _with_summary(name: str, ranks: PoolRanks, table: Floats) -> View:
-    summary = own_other_gap(ranks, table)
+    """Return the means of a table [n, G] by pair, and over questions that have both kinds."""
+    sides = np.stack(own_and_other(ranks, table))
+    sides[:, np.isnan(sides).any(axis=0)] = np.nan
+    own, other = (mean_score(values, ranks.cluster) for values in sides)
+    summary = _scores(own=own, other=other, gap=own and other and own.less(other))
     return {name: by_pair(ranks, table)} | ({f"{name}_summary": summary} if summary else {})
 
 
