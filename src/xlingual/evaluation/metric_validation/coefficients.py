@@ -26,7 +26,7 @@ FEWEST_ENCODERS = 3
 FEWEST_FAMILIES = 5  # of fewer, over a third of the draws hold fewer than three encoders
 MOST_DEGENERATE = 0.1  # share of replicates that may be undefined
 _DIGITS = 12  # scores that differ by less, relative to the largest, are equal: sums in another order
-_CELLS = 4_000_000  # of a block of comparisons of encoders, or of drawn items
+_CELLS = 4_000_000  # of a block of drawn items
 _ONE_SIGMA = (0.158655, 0.841345)  # of a normal distribution: one standard deviation below and above
 _CALM = 1e-9  # a spread of nothing
 _ROUNDING = 1e-12
@@ -56,25 +56,26 @@ def accuracy(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
 
     Copies of one encoder are no pair.
     """
-
-    def of_block(a: Floats, b: Floats, w: Floats) -> Floats:
-        same = np.sign(a[:, :, None] - a[:, None, :]) == np.sign(b[:, :, None] - b[:, None, :])
-        pairs = w[:, :, None] * w[:, None, :] * ~np.eye(a.shape[-1], dtype=bool)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(np.sum(pairs * same, axis=(1, 2)) / np.sum(pairs, axis=(1, 2)))
-
-    return _by_block(of_block, without_rounding(x), without_rounding(y), weight)
+    x, y = without_rounding(x), without_rounding(y)
+    weight = np.ones(x.shape[-1]) if weight is None else weight
+    same, total = np.zeros(()), np.zeros(())
+    for j in range(x.shape[-1]):
+        at = slice(j, j + 1)
+        pairs = weight * weight[..., at] * (np.arange(x.shape[-1]) != j)
+        agree = np.sign(x - x[..., at]) == np.sign(y - y[..., at])
+        same, total = same + np.sum(pairs * agree, axis=-1), total + np.sum(pairs, axis=-1)
+    return np.asarray(same / total)
 
 
 def midranks(x: Floats, weight: Floats | None = None) -> Floats:
     """Return the mean ranks [..., E] that equal scores share, less one half; copies take ranks too."""
-
-    def of_block(a: Floats, _: Floats, w: Floats) -> Floats:
-        above = a[:, :, None] - a[:, None, :]
-        return np.asarray(np.sum(w[:, None, :] * ((above > 0) + 0.5 * (above == 0)), axis=2))
-
-    rounded = without_rounding(x)
-    return _by_block(of_block, rounded, rounded, weight)
+    x = without_rounding(x)
+    weight = np.ones(x.shape[-1]) if weight is None else weight
+    ranks = np.zeros(())
+    for j in range(x.shape[-1]):
+        at = slice(j, j + 1)
+        ranks = ranks + weight[..., at] * ((x > x[..., at]) + 0.5 * (x == x[..., at]))
+    return ranks
 
 
 def without_rounding(x: Floats) -> Floats:
@@ -86,20 +87,6 @@ def _scaled(x: Floats) -> Floats:
     x = np.asarray(x, dtype=np.float64)
     scale = np.max(np.abs(x), axis=-1, keepdims=True)
     return np.asarray(x / np.where(scale > 0, scale, 1.0))
-
-
-def _by_block(
-    function: Callable[[Floats, Floats, Floats], Floats], x: Floats, y: Floats, weight: Floats | None
-) -> Floats:
-    """Return function(x, y, weight) of leading axes put into one and cut into blocks that fit into memory."""
-    n = x.shape[-1]
-    weight = np.ones(n) if weight is None else weight
-    wide = np.broadcast_shapes(x.shape, y.shape, weight.shape)
-    rows = [np.broadcast_to(a, wide).reshape(-1, n) for a in (x, y, weight)]
-    step = max(_CELLS // (n * n), 1)
-    starts = range(0, len(rows[0]), step)
-    out = np.concatenate([function(*(a[start : start + step] for a in rows)) for start in starts])
-    return out.reshape(wide[:-1] + out.shape[1:])
 
 
 Coefficient = Callable[[Floats, Floats, Floats | None], Floats]

@@ -175,18 +175,23 @@ class ValidationRun:
                     by = self.images, next(iter(views[-1].values())), self.measure.k, run.options.seed
                     measured.neighbours[level] = neighbours_kept(*by)
         drawn = [SamplePairs.of(task.sample) for task in run.tasks]
-        of_task = []
+        image_ranks = []
         for view in views:
             ranks = {seed: ImageRanks(images, run.tasks, drawn) for seed, images in view.items()}
-            of_task.append([ranks[None if None in ranks else seed] for seed in seeds].__getitem__)
-        for name, number, by_level in correlations(run, self._encoded(), drawn, of_task):
+            image_ranks.append([ranks[None if None in ranks else seed] for seed in seeds].__getitem__)
+        for name, number, by_level in correlations(run, self._encoded(), drawn, image_ranks):
             for level, correlation in zip(self.levels, by_level, strict=True):
                 key = level, "CORR", name, run.subjects[number]
                 measured.scores[key] = correlation.score
                 measured.notes |= {} if correlation.note is None else {key: correlation.note}
         for level, view in zip(self.levels, views, strict=True):
             for seed, images in view.items():
-                self._way_back(level, seed, images)
+                chosen = [n for n, of_task in enumerate(seeds) if seed in (None, of_task)]
+                part = copy(run)
+                part.tasks = [run.tasks[n] for n in chosen]
+                nearest = {name: [texts[n] for n in chosen] for name, texts in self.nearest.items()}
+                for ranked in Backretrieval(part, [self.measure], images, "").ways(nearest, hubs=False):
+                    measured.enter(level, ranked, {"BkR": self.measure, "SIM": SIM})
         for pair, numbers in by_pair(run.tasks).items():
             self._describe(pair, numbers)
         return measured
@@ -202,15 +207,6 @@ class ValidationRun:
             for ranked in crosslingual_retrieval.ranks(self.matching, measures, [(name, vectors)], first=0):
                 self.measured.enter(self.levels[0], ranked, hits)
             yield name, self.run.without_role(name, vectors)  # a correlation of distances has no queries
-
-    def _way_back(self, level: Weakening, seed: int | None, images: ImageIndex) -> None:
-        """Enter BkR and SIM of all encoders with the images of a level, in all tasks or those of a seed."""
-        chosen = [n for n, task in enumerate(self.run.tasks) if seed in (None, task.sample.seed)]
-        part = copy(self.run)
-        part.tasks = [self.run.tasks[number] for number in chosen]
-        nearest = {name: [texts[number] for number in chosen] for name, texts in self.nearest.items()}
-        for ranked in Backretrieval(part, [self.measure], images, "").ways(nearest, hubs=False):
-            self.measured.enter(level, ranked, {"BkR": self.measure, "SIM": SIM})
 
     def _describe(self, pair: Pair, numbers: Sequence[int]) -> None:
         """Enter the sizes of a pair's samples, and the conditions of Backretrieval's signature."""

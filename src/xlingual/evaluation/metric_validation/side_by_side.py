@@ -165,24 +165,17 @@ def _protocol_warnings(parts: Sequence[_Part]) -> list[str]:
 
 def _corrected(parts: Sequence[_Part]) -> tuple[list[dict[str, dict[str, CorrectedDifference]]], int]:
     """Return the differences of each row with p corrected for all of them, and the number of tests."""
-    pairs = [part.pair.differences for part in parts]
-    tests = [by[name][kind].p for by in pairs for name in CONTRASTS for kind in COEFFICIENTS]
-    known = [p for p in tests if p is not None]
-    adjusted = iter(holm(np.array(known)))
-    rows = [
-        {
-            name: {
-                kind: CorrectedDifference(
-                    **structs.asdict(by[name][kind]),
-                    p_adjusted=None if by[name][kind].p is None else float(next(adjusted)),
-                )
-                for kind in COEFFICIENTS
-            }
-            for name in CONTRASTS
-        }
-        for by in pairs
-    ]
-    return rows, len(known)
+    keys = [(name, kind) for name in CONTRASTS for kind in COEFFICIENTS]
+    tests = [part.pair.differences[name][kind].p for part in parts for name, kind in keys]
+    adjusted = iter(holm(np.array([p for p in tests if p is not None])))
+    rows: list[dict[str, dict[str, CorrectedDifference]]] = []
+    for part in parts:
+        rows.append({name: {} for name in CONTRASTS})
+        for name, kind in keys:
+            difference = part.pair.differences[name][kind]
+            p = None if difference.p is None else float(next(adjusted))
+            rows[-1][name][kind] = CorrectedDifference(**structs.asdict(difference), p_adjusted=p)
+    return rows, len(tests) - tests.count(None)
 
 
 def _means(parts: Sequence[_Part]) -> dict[str, dict[str, MeanAgreement]]:

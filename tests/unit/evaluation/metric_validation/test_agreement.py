@@ -181,37 +181,17 @@ def test_interval_and_p_of_a_difference_are_those_of_zou_with_t():
     assert difference_interval(first, first, 0.5)[1] == 1
 
 
-def test_agreement_with_truth_at_1_is_that_of_another_truth():
-    at_1 = changed(
-        [replace(r, per_seed=r.per_seed | {"XLR@1": r.per_seed["XLR"]}) for r in encoders(8)],
-        "XLR@1",
-        lambda _, scores: [v**2 for v in scores],
-    )
-    as_truth = [replace(r, per_seed=r.per_seed | {"XLR": r.per_seed["XLR@1"]}) for r in at_1]
-    at_1, as_truth = (
-        [replace(r, influence=r.influence | {name: r.influence["SIM"]}) for r in series]
-        for series, name in ((at_1, "XLR@1"), (as_truth, "XLR"))
-    )
-    both, plain = subsets(at_1)["all"], subsets(encoders(8))["all"]
-    assert both.agreement_at_1 == subsets(as_truth)["all"].agreement
-    assert both.agreement == plain.agreement and plain.agreement_at_1 == {}
-
-
-def test_subsets_are_divided_by_mean_xlr():
+def test_subsets_are_divided_by_mean_xlr_and_too_few_encoders_say_so():
     parts = subsets(encoders(24), threshold=0.5)
     assert [parts[name].n_encoders for name in ("all", "below", "above")] == [24, 12, 12]
     alone = subsets(encoders(24)[:12])["all"]
     assert alone.agreement["BkR"]["pearson"].value == parts["below"].agreement["BkR"]["pearson"].value
-
-
-@pytest.mark.parametrize("n", [0, 1, 2])
-def test_too_few_encoders(n):
-    below = subsets(encoders(8), threshold=encoders(8)[n].per_seed["XLR"][0] - 0.05)["below"]
-    assert below.n_encoders == n
-    coefficient = below.agreement["BkR"]["pearson"]
-    assert (coefficient.mean, coefficient.value, coefficient.ci) == (None, None, None)
-    for record in (coefficient, below.accuracy["BkR"], below.differences["BkR-SIM"]["spearman"]):
-        assert record.value is None and f"{n} encoder" in record.note
+    for n in range(3):
+        below = subsets(encoders(8), threshold=encoders(8)[n].per_seed["XLR"][0] - 0.05)["below"]
+        coefficient = below.agreement["BkR"]["pearson"]
+        assert (below.n_encoders, coefficient.mean, coefficient.ci) == (n, None, None)
+        for record in (coefficient, below.accuracy["BkR"], below.differences["BkR-SIM"]["spearman"]):
+            assert record.value is None and f"{n} encoder" in record.note
 
 
 def test_few_families_have_no_interval_and_one_seed_has_no_spread():
