@@ -90,7 +90,7 @@ def evaluate(
     lists = Lister(run, numbers, recording.trec_depth)
     with nullcontext() if trec is None else unfinished(trec) as folder:
         for ranked in stream:
-            with run.stage("statistics", "computing intervals"):
+            with run.stage("statistics"):
                 enter(run, numbers, ranked)
             if ranked.hubs is not None:
                 hubs.add(ranked.encoder, ranked.subject, ranked.hubs)
