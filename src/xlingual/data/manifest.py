@@ -377,7 +377,8 @@ def _chosen_rows(whole: Manifest, options: ReadOptions, table: Table) -> Ints:
         splits = splits_of(table)
         if splits is None:
             raise InputError(
-                f"{table.source} has no column 'split', so no split {split!r}: leave it out, or use --rows A:B"
+                f"{table.source} has no column 'split', so no split {split!r}: leave it out, or use "
+                "--rows A:B"
             )
         if split not in splits.words:
             names = [name for name in splits.words if name]
