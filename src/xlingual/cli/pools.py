@@ -1,4 +1,4 @@
-"""`xlingual data describe`, `squad-to-pool`, `mix-pool` and `translate-pool`: multilingual pools."""
+"""`xlingual data describe`, `squad-to-pool` and `mix-pool`: multilingual pools."""
 
 from __future__ import annotations
 
