@@ -111,7 +111,8 @@ def ceiling(
     ):
         return None
     first = first or {}
-    is_last = measure == "R@1" or min((first.get(name, 0.0) for name in names), default=0.0) >= best
+    is_last = measure == "R@1" or measure.startswith(("RR", "AP", "nDCG"))  # at 1 the first is relevant
+    is_last |= min(first.get(name, 0.0) for name in names) >= best
     remedy = "use a larger pool of candidates" if is_last else "evaluate again with --measure R@1"
     each = "both have" if len(names) == 2 else f"all {len(names)} have"
     who, value = numbers.in_words(list(names), 3), numbers.number(best, measure)
