@@ -110,7 +110,7 @@ def pool() -> None:
 
 def multi30k() -> None:
     """`multi30k/`: forty images with captions in English and German, in the format of Multi30k."""
-    rows = scene_rows(40, ["en", "de"], seed=0)
+    rows = list(scene_rows(40, ["en", "de"], seed=0))
     for folder in ("images", "task1/raw", "task1/image_splits"):
         Path("multi30k", folder).mkdir(parents=True)
     for item in rows:

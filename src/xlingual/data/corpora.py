@@ -110,9 +110,8 @@ def convert(
                     f"languages: {listed(there, 40)}"
                 )
         if not converted.texts:
-            raise place.wrong(
-                f"no text of the split {split!r}; its splits: {listed(sorted({s for s, _ in seen}))}"
-            )
+            splits = listed(sorted({part for part, _ in seen}))
+            raise place.wrong(f"no text of the split {split!r}; its splits: {splits}" if seen else "no text")
     return converted
 
 
