@@ -64,7 +64,7 @@ def test_the_store_is_listed_verified_and_cleaned(counting, tmp_path):
     store = tmp_path / "store"
     outcome = command("store", "verify", "--store", store)
     assert outcome.code == 0, outcome.err
-    assert "counting" in command("store", "ls", "--store", store).out
+    assert "counting" in command("store", "list", "--store", store).out
     shards = [path for path in store.rglob("*") if path.is_file() and path.stat().st_size > 1000]
     content = bytearray(shards[0].read_bytes())
     content[-20] ^= 0xFF

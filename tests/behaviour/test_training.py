@@ -72,15 +72,20 @@ def test_triplets_go_on_where_they_stopped(scenes, tmp_path, recipe):
 
 def test_a_dual_encoder_beats_chance_and_goes_on_where_it_stopped(tmp_path):
     """Questions and answers share words of their own in each language."""
-    rows = [
-        {
-            f"{kind}_{tag}": f"{start} {tag}{i % 20} {tag}x{i // 20}?"
+    data = tmp_path / "faq"
+    data.mkdir()
+    for name, start, key in (("questions", "what", "key"), ("candidates", "it is", "keys")):
+        rows = [
+            {
+                "id": str(i),
+                "lang": tag,
+                "text": f"{start} {tag}{i % 20} {tag}x{i // 20}?",
+                key: str(i) if key == "key" else [str(i)],
+            }
+            for i in range(120)
             for tag in ("en", "de")
-            for kind, start in (("question", "what"), ("answer", "it is"))
-        }
-        for i in range(120)
-    ]
-    data = write_lines(tmp_path / "pairs.jsonl", rows)
+        ]
+        write_lines(data / f"{name}.jsonl", rows)
     options = ("--dim", 32, "--buckets", 2048, "--validation", 0.25, "--rate", 0.01)
     model = trained_in_one_go_and_in_two("dual-encoder", data, tmp_path, options, 6)
     scores = json.loads((model / "config.json").read_text())["training"]["scores"]

@@ -150,7 +150,7 @@ def layout(study: Any) -> list[str]:
         (("--test-source", "short.en"), "--test-source short.en has 5 lines, test.nbest 12 lists: give the"),
         (("--test-references", "short.en"), "--test-references short.en has 5 lines, test.nbest 12 lists"),
         (("--tune-images", "val.jsonl#0:30"), "--tune-images: val.jsonl has 40 rows and 30 items"),
-        (("--test-images", "none.jsonl"), "--test-images: none.jsonl"),
+        (("--test-images", "none.jsonl"), "none.jsonl'"),
         (("--rerank-image-encoder", "vectors:vgg_train.npy"), "--test-images: vgg_train.npy has 80"),
         (("--rerank-image-encoder", "vectors:small.npy"), "--rerank-image-encoder gives images of 5 dimens"),
         (("--tune-image-encoder", "pixels"), "--tune-images: row 'val0' has no image"),

@@ -60,7 +60,7 @@ def test_a_study_is_never_written_over(study: Path, xlingual: Any) -> None:
         (("--target", "fr"), "no texts in 'fr'"),
         (("--target", "en"), "both 'en'"),
         (("--system", "again=v/bad.{lang}.npy"), "suggest the same texts for every query"),
-        (("--system", "bad=v/good.{lang}.npy"), "two encoders are named 'bad'"),
+        (("--system", "bad=v/good.{lang}.npy"), "two encoders or runs are named 'bad'"),
         (("--system", "v/none.{lang}.npy"), "none.en.npy"),
         (("--by", "nothing"), "--by nothing: no column"),
         (("--repeats", "2"), "found '2': give a number of at least 0 and at most 1"),

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xlingual.encoders.base import Adapter, Encoder
 from xlingual.encoders.scheme import MODEL, TEXTS, Context, Option, Scheme, not_empty, one_of, whole_number
 from xlingual.encoders.vectors import VectorsEncoder
-from xlingual.encoders.wordlists import LanguageFiles, UnknownWords, segment
+from xlingual.encoders.wordlists import LanguageFiles, Translated, UnknownWords, segment
 from xlingual.errors import InputError, listed
 from xlingual.records import Encoded, Texts
 
@@ -38,15 +38,6 @@ SCHEME = Scheme(
 )
 
 _MODEL = "hf-"  # prefix of an argument that names a model
-
-
-class Translated(NamedTuple):
-    """Translations of n texts of one language, with counts to report about them."""
-
-    text: list[str]
-    truncated: list[bool]  # the text was too long for the model and cut
-    words: int = 0  # how many words were looked up
-    unknown: int = 0  # how many of them were not found
 
 
 class TranslatingEncoder(Adapter):

@@ -27,7 +27,7 @@ from xlingual.encoders.runtime import (
     require,
     running,
 )
-from xlingual.encoders.translate import Translated
+from xlingual.encoders.wordlists import Translated
 from xlingual.errors import InputError, listed
 from xlingual.records import digest
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Container, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from xlingual.encoders.checkpoints import Watch
 from xlingual.errors import listed
@@ -117,3 +117,12 @@ class LanguageFiles(Generic[T]):
 
     def _digest(self, path: Path) -> str:
         return self._watch.digest(str(path), lambda: file_digest(path))
+
+
+class Translated(NamedTuple):
+    """Translations of n texts of one language, with counts to report about them."""
+
+    text: list[str]
+    truncated: list[bool]  # the text was too long for the model and cut
+    words: int = 0  # how many words were looked up
+    unknown: int = 0  # how many of them were not found

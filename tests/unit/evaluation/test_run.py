@@ -32,7 +32,7 @@ def test_truncated_texts_add_up_over_batches_and_nothing_is_not_known():
     for found in (cut({"en": 2}), cut({"en": 1, "de": 4})):
         assert run.encode("a", lambda name, encoder, found=found: found) is found
     run.encode("b", lambda name, encoder: cut(None))
-    assert run.finished(Results([], [], pa.table({})), ranked=False).truncated == {"a": {"en": 3, "de": 4}}
+    assert run.finished(Results([], [], pa.table({}))).truncated == {"a": {"en": 3, "de": 4}}
 
 
 def test_a_signature_begins_with_the_task_and_ends_with_the_system():

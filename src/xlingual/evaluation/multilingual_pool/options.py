@@ -134,9 +134,9 @@ def pool_options(
         )
     for view, chosen in (("subsets", subsets), ("picture", picture)):
         if chosen and view not in wanted:
-            raise InputError(f"{view} of languages are named, but the view {view!r} is not: add it, or none")
-    if picture and len(set(_subset(pool, picture))) != 2:
-        raise InputError(f"picture of {','.join(picture)!r}: expected two languages")
+            raise InputError(f"{view}: languages are named, but the view {view!r} is not: add it, or none")
+    if picture and len(set(_subset(pool, picture, "picture"))) != 2:
+        raise InputError(f"picture of {','.join(picture)!r}: expected two languages of the pool")
     return PoolOptions(
         frozenset() if policy == PREFER_OWN else wanted if with_ap else without_ap,
         policy,
@@ -199,13 +199,13 @@ def _views(views: str | Sequence[str]) -> Sequence[str]:
     return VIEWS if names == ["all"] else [] if names == ["none"] else names
 
 
-def _subset(pool: MultilingualPool, subset: str | Sequence[str]) -> tuple[str, ...]:
+def _subset(pool: MultilingualPool, subset: str | Sequence[str], what: str = "subset") -> tuple[str, ...]:
     """Return the languages of a subset, or of a picture."""
     languages = [tag.strip() for tag in subset.split(",")] if isinstance(subset, str) else list(subset)
     for language in languages or [""]:
         if language not in pool.languages:
             raise InputError(
-                f"languages {','.join(languages)!r}: the pool has no language {language!r}."
+                f"{what} {','.join(languages)!r}: the pool has no language {language!r}."
                 f"{did_you_mean(language, pool.languages)} Its languages: {listed(pool.languages, 40)}"
             )
     return tuple(languages)

@@ -124,8 +124,6 @@ def test_roles_and_contexts_count_only_where_the_model_has_them(folder, tmp_path
     assert np.array_equal(plain, query) and not np.array_equal(plain, candidate)
     assert not np.array_equal(candidate[0], around[0])
     assert not plain[1].any() and np.linalg.norm(plain[0]) == pytest.approx(1)
-    assert encoder.notes() == [f"model:{path}: 4 of 8 texts have nothing that it reads, and are zero"]
-    assert encoder.notes() == []
 
 
 def test_a_frozen_base(folder, tmp_path):
@@ -161,7 +159,7 @@ def test_a_vocabulary_that_is_not_the_model_s(trained, tmp_path):
     path = shutil.copytree(trained.folder.path, tmp_path / "copy")
     (path / "vocabulary.all.txt").write_text("one\n", encoding="utf-8")
     (encoder,) = text_encoders(f"model:{path}", languages=["en"]).values()
-    with pytest.raises(InputError, match="its vocabulary has 1 words, its"):
+    with pytest.raises(InputError, match="the vocabulary of all has 1 words"):
         encoder.encode(texts())
     assert ModelFolder.read(path).digest != trained.folder.digest
 
