@@ -208,7 +208,7 @@ def test_compare_prints_every_format(results):
 def test_at_the_ceiling_every_verdict_names_the_measure_that_can_tell(tmp_path):
     data, a, b = manifest(tmp_path, N), noisy(tmp_path, "a", N, 0.05), noisy(tmp_path, "b", N, 0.3)
     both = ("--text-encoder", a, "--text-encoder", b)
-    for measure, remedy in (("R@10", "R@1"), ("R@1", "pool")):
+    for measure, remedies in (("R@10", ("R@1", "pool")), ("R@1", ("pool",))):
         out = tmp_path / measure
         verdicts = [
             command(*words)[1]
@@ -221,7 +221,7 @@ def test_at_the_ceiling_every_verdict_names_the_measure_that_can_tell(tmp_path):
         ]
         for verdict in verdicts:
             advice = " ".join(verdict.split()).partition("To see a difference")[2]
-            assert remedy in advice.partition(";")[0]
+            assert any(remedy in advice.partition(";")[0] for remedy in remedies)
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])

@@ -148,7 +148,7 @@ def _text_columns(table: Table, options: ReadOptions) -> list[_TextColumn]:
         if text is not None or lang is not None or all(has.values()):
             columns = []
         if not columns and not all(has.values()) and (text is None or lang is None):
-            missing = [name for name, there in has.items() if not there]
+            missing = [options.get(f"{name}_column") or name for name, there in has.items() if not there]
             raise InputError(
                 f"{table.source} has no column {' and no column '.join(map(repr, missing))}: the long form "
                 f"needs columns of texts and of languages ({parameter('text_column')}, "

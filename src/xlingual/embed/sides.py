@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -353,17 +353,18 @@ def _over(encoder: Encoder, candidates: Texts, how: Embedding) -> Encoder:
 def _encoded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -> Encoded:
     """Encode texts, with warnings of vectors that are zero, or ranked otherwise than by their model."""
     encoded = encode(encoder, texts, source)
-    _warn_of_zeros(encoded.vectors, source.who, f"{what} have an all-zero vector", texts.ids)
+    _warn_of_zeros(encoded.vectors, source.who, f"{what} have an all-zero vector", texts)
     if texts.role != "query":  # lengths of queries change no order
         warn_of_similarity(encoded.vectors, encoder.compares_by, source.who)
     return encoded
 
 
-def _warn_of_zeros(vectors: Any, who: str, what: str, ids: Sequence[str]) -> None:  # noqa: ANN401
+def _warn_of_zeros(vectors: Any, who: str, what: str, batch: Texts | Images) -> None:  # noqa: ANN401
     zeros = ~each_row(vectors, lambda rows: rows.any(axis=1)) if is_dense(vectors) else vectors.zero()
     zero = np.flatnonzero(zeros) if is_dense(vectors) else zeros
     if len(zero):
-        first = listed((repr(ids[row]) for row in zero.tolist()), 3)
+        named = (f"{batch.ids[row]!r} ({batch.language[row]})" for row in zero.tolist())
+        first = listed(named, 3)
         warn(
             f"{who}: {len(zero)} of {len(vectors)} {what} ({first}): they are similar to nothing and scored "
             "as ties"
@@ -436,7 +437,7 @@ def _encoded_images(
             part = np.asarray(singles[start[row] : start[row] + count[row]], dtype=np.float64)
             length = np.linalg.norm(part, axis=1, keepdims=True)
             vectors[row] = (part / np.where(length > 0, length, 1.0)).mean(axis=0)
-    _warn_of_zeros(vectors, source.who, "images have an all-zero vector", images.ids)
+    _warn_of_zeros(vectors, source.who, "images have an all-zero vector", images)
     return images, vectors, same
 
 
