@@ -363,8 +363,7 @@ def _warn_of_zeros(vectors: Any, who: str, what: str, batch: Texts | Images) -> 
     zeros = ~each_row(vectors, lambda rows: rows.any(axis=1)) if is_dense(vectors) else vectors.zero()
     zero = np.flatnonzero(zeros) if is_dense(vectors) else zeros
     if len(zero):
-        named = (f"{batch.ids[row]!r} ({batch.language[row]})" for row in zero.tolist())
-        first = listed(named, 3)
+        first = listed((f"{batch.ids[row]!r} ({batch.language[row]})" for row in zero.tolist()), 3)
         warn(
             f"{who}: {len(zero)} of {len(vectors)} {what} ({first}): they are similar to nothing and scored "
             "as ties"
