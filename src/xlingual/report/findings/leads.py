@@ -98,7 +98,7 @@ def position(leader: BoardRow) -> list[str]:
         return [f"{closes}."]
     ceiling = numbers.mark(leader.ceiling, leader.measure)
     return [
-        f"{closes}; a perfect encoder stays far below the ceiling ({ceiling}) too: it retrieves the text "
+        f"{closes}; a perfect encoder need not reach the ceiling ({ceiling}): it retrieves the text "
         "nearest in meaning, of another item, whose image need not be the most similar one."
     ]
 
