@@ -111,10 +111,6 @@ class Encoder(ABC):
         """Make the encoder of a search among these candidates: itself, where they change no vector."""
         return self
 
-    def has_changed(self) -> bool:
-        """Tell whether it gives other vectors now than those of its identity, as after a training step."""
-        return False
-
     def notes(self) -> list[str]:
         """Give sentences to warn with, on the rows that were encoded since the last call."""
         return []
@@ -143,7 +139,6 @@ class Adapter(Encoder):
     piece = _of_base("piece")
     check_languages = _of_base("check_languages")
     fit_model = _of_base("fit_model")
-    has_changed = _of_base("has_changed")
     notes = _of_base("notes")
 
     def __init__(self, base: Encoder) -> None:

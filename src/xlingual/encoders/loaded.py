@@ -54,9 +54,6 @@ class Loaded(Encoder):
     @cached_property
     def identity(self) -> str:
         """A digest of weights, tokenizer and settings, the prompts, and the options that change vectors."""
-        return self._identity_now()
-
-    def _identity_now(self) -> str:
         dim = self.options.get("dim") or getattr(self.model, "truncate_dim", None)
         options = (f"&dim={dim}" if dim else "") + self.more
         dtype = str(getattr(next(self.model.parameters(), None), "dtype", "torch.float32"))
@@ -67,10 +64,6 @@ class Loaded(Encoder):
         digest = model_digest(self.model)
         name = unnamed(self.model, self.label) if digest is None else f"st:weights-{digest}"
         return f"{name}{options and '?' + options[1:]}"
-
-    def has_changed(self) -> bool:
-        """Tell whether the identity is another one by now."""
-        return self._identity_now() != self.identity
 
     @property
     def has_own_identity(self) -> bool:  # type: ignore[override]

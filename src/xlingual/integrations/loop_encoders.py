@@ -36,11 +36,6 @@ class TrainedModel(Encoder):
         when: str,
     ) -> None:
         self.model, self.encoding, self.prompts, self.when = model, encoding, prompts, when
-        self._versions = _versions(model)
-
-    def has_changed(self) -> bool:
-        """Return whether weights were written since it was made: every step of an optimizer does."""
-        return _versions(self.model) != self._versions
 
     @property
     def by_role(self) -> bool:  # type: ignore[override]
@@ -94,12 +89,6 @@ def check_model(model: Any) -> None:  # noqa: ANN401
             f"an evaluator takes the model that is trained, and a {type(model).__name__} has no method "
             "encode: call it with a SentenceTransformer, a SparseEncoder or a MultiVectorEncoder"
         )
-
-
-def _versions(model: Any) -> list[int | None]:  # noqa: ANN401
-    """Return how often each weight was written; none are known of a model that is not one of torch."""
-    weights = model.parameters() if callable(getattr(model, "parameters", None)) else ()
-    return [None if weight.is_inference() else weight._version for weight in weights]
 
 
 class RememberedImages(Adapter):

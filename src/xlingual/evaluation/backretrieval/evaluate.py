@@ -27,6 +27,7 @@ from xlingual.evaluation.backretrieval.images import (
     image_space,
     refuse_small_pools,
     usual_distance,
+    warn_of_near_identical,
 )
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import SIM, WayBack, ways_back
@@ -167,12 +168,7 @@ def backretrieval(
             f"{listed(fitted)} was fitted on near images of the same image encoder, so that its "
             "Backretrieval and SIM are too high: judge it with another image encoder"
         )
-    if distance is not None and distance < NEAR_IDENTICAL:
-        warn(
-            "to the image encoder all images look nearly the same (the median cosine distance of two is "
-            f"{distance:.2g}): neither BkR nor its oracle tells anything, even where the oracle is high; see "
-            "xlingual data check MANIFEST --image-encoder SPEC"
-        )
+    warn_of_near_identical(distance)
     refuse_small_pools(images, run.tasks, chosen)
     most = max(len(distinct_values(images.code[task.sample.pool])) for task in run.tasks)
     if most > _LARGE and any(isinstance(measure, RecallAt) for measure in chosen):

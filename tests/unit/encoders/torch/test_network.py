@@ -298,10 +298,9 @@ def test_loaded_models_have_the_identity_of_their_weights(checkpoints):
     made = encoder(model)
     assert made.identity == same.identity
     assert made.has_own_identity
-    assert not made.has_changed()
     with torch.no_grad():
         next(model.parameters()).add_(1)
-    assert made.has_changed()
+    assert encoder(model).identity != made.identity
     model = loaded()
     model[0].register_forward_hook(lambda *_: None)
     assert not encoder(model).has_own_identity
