@@ -12,7 +12,7 @@ GROUPS = {
     "Evaluate": "backretrieval check_backretrieval crosslingual_retrieval distance_correlation "
     "image_sentence multilingual_pool retrieval runs_against_qrels sts parse_measure Results write_report",
     "Decide": "compare Comparison gate Gate plan Plan history leaderboard Leaderboard inspect_results "
-    "validate_backretrieval Validation validation_table ValidationTable nearest new_study",
+    "validate_backretrieval validation_of Validation validation_table ValidationTable nearest new_study",
     "Improve": "repair_encoder train_mlmme train_triplet "
     "train_dual_encoder train_pivot run_case_study run_mlmme_study run_regime_study",
     "Errors": "XlingualError InputError DataWarning",

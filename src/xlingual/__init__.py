@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
     from xlingual.evaluation.image_sentence import image_sentence
-    from xlingual.evaluation.metric_validation import validate_backretrieval, validation_table
+    from xlingual.evaluation.metric_validation import (
+        validate_backretrieval,
+        validation_of,
+        validation_table,
+    )
     from xlingual.evaluation.multilingual_pool import multilingual_pool
     from xlingual.evaluation.retrieval import retrieval, runs_against_qrels
     from xlingual.evaluation.sts import sts
@@ -103,6 +107,7 @@ _HOMES = {
     "train_pivot": "workflows.pivoting",
     "train_triplet": "workflows.train_triplet",
     "validate_backretrieval": "evaluation.metric_validation",
+    "validation_of": "evaluation.metric_validation",
     "validation_table": "evaluation.metric_validation",
     "write_report": "report",
     "write_scenes": "demo_data.scenes",
@@ -157,6 +162,7 @@ __all__ = [
     "train_pivot",
     "train_triplet",
     "validate_backretrieval",
+    "validation_of",
     "validation_table",
     "write_report",
     "write_scenes",
