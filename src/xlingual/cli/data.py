@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
-from xlingual.cli.corpora import from_
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, store_of
 from xlingual.cli.pivot import pivot_pairs
@@ -18,11 +17,11 @@ from xlingual.cli.pools import describe, mix_pool, squad_to_pool
 from xlingual.cli.sample import sample
 from xlingual.cli.wording import in_options
 from xlingual.errors import InputError, parameter
-from xlingual.report.blocks import Page
+from xlingual.report.blocks import Page, Prose
 from xlingual.report.numbers import counted
 from xlingual.report.table import Cell, Table, narrower
 from xlingual.requests import signed
-from xlingual.requests.making import CheckRequest, ScenesRequest
+from xlingual.requests.making import CheckRequest, ConvertRequest, ScenesRequest
 
 if TYPE_CHECKING:
     from xlingual.data.check import Check, CheckFinding
@@ -57,6 +56,35 @@ def scenes(request: ScenesRequest) -> None:
             progress=lambda done: progress("painting scenes", done, request.n),
         )
     screen.wrote(path, quiet=request.quiet)
+
+
+@command(ConvertRequest, short_help="Read a corpus of the papers from the folder that holds it.")
+def convert(request: ConvertRequest) -> None:
+    """Convert the corpus NAME, which lies in FOLDER, to the manifest FOLDER/NAME.parquet.
+
+    Nothing is downloaded: download and unpack the corpus first. Its files and images may lie anywhere below
+    FOLDER. The command prints the licence and the citation.
+    """
+    from xlingual.papers import corpora
+
+    made = corpora.convert(request.name, request.folder)
+    corpus, rows = made.corpus, [(lang, Cell.count(n)) for lang, n in made.texts.most_common()]
+    sentence = (
+        f"{counted(sum(made.texts.values()), 'text')} of {counted(len(made.items), 'item')}; texts whose "
+        f"image is there: {made.images['there']:,}, missing: {made.images['missing']:,}, without a name: "
+        f"{made.images['unnamed']:,}; empty texts left out: {made.n_empty:,}"
+    )
+    lines = [sentence, f"Licence: {corpus.licence}", f"Cite: {corpus.citation}", corpus.url]
+    table = Table.of_texts(corpus.title, ("language", "texts"), rows, where="both")
+    page = Page.of("corpus", corpus.title, [table, *(Prose(line, where="both") for line in lines)])
+    content: dict[str, Any] = {
+        "corpus": request.name,
+        "manifest": str(made.manifest),
+        "texts": dict(made.texts),
+    }
+    content |= {"items": len(made.items), "images": dict(made.images), "empty": made.n_empty}
+    screen.show_page(page, content, request)
+    screen.wrote(made.manifest, quiet=screen.silent(request))
 
 
 @command(CheckRequest, short_help="List the problems of a manifest.")
@@ -104,7 +132,7 @@ def check(request: CheckRequest) -> int:
 
 
 for made in (
-    from_,
+    convert,
     describe,
     sample,
     squad_to_pool,

@@ -167,24 +167,13 @@ class MixPoolRequest(Request, frozen=True, kw_only=True):
     quiet: Quiet = False
 
 
-class FromRequest(Request, frozen=True, kw_only=True):
+class ConvertRequest(Request, frozen=True, kw_only=True):
     """Convert a corpus of the papers to a manifest."""
 
-    command = "data from"
+    command = "data convert"
 
-    name: Annotated[str | None, argument("NAME", "The corpus; --list shows all.")] = None
-    folder: Annotated[Path | None, argument("FOLDER", "The folder that it was downloaded to.")] = None
-    out: Annotated[
-        Path | None, option("Write the manifest, a Parquet file.", metavar="MANIFEST", run=True)
-    ] = None
-    languages: Annotated[
-        tuple[str, ...], option("Only these languages.", metavar="en,de,…", otherwise="all", reads=comma_list)
-    ] = ()
-    split: Annotated[str | None, option("Only this split.", metavar="NAME", otherwise="all")] = None
-    every: Annotated[bool, option("List the corpora, with their licences.", names=("--list",), run=True)] = (
-        False
-    )
-    force: Annotated[bool, option("Replace what is there already.", run=True)] = False
+    name: Annotated[Literal["multi30k", "multi30k-task2", "stair", "ikea"], argument("NAME", "The corpus.")]
+    folder: Annotated[Path, argument("FOLDER", "The folder that it was unpacked to.")]
     form: Form = "table"
     as_json: AsJson = False
     quiet: Quiet = False

@@ -1,0 +1,1 @@
+"""The papers: their studies, tables and figures by one command each, and their corpora."""
