@@ -20,7 +20,7 @@ from xlingual.embed.encoding import Progress
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.image_sentence import image_sentence
 from xlingual.evaluation.sts import sts
-from xlingual.evaluation.sts.evaluate import TRIVIAL
+from xlingual.evaluation.sts import TRIVIAL
 from xlingual.files import make_folder
 from xlingual.ranking import Ranker
 from xlingual.results import Results

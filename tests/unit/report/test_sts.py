@@ -14,9 +14,7 @@ from xlingual import sts, write_report
 from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.records import Texts
 from xlingual.report import page_of as blocks_of
-from xlingual.report.axis import axis_for
-from xlingual.report.figures.sts import DIGIT, _frame
-from xlingual.report.findings.sts import grid_of
+from xlingual.report.pages.sts import grid_of
 from xlingual.report.render import terminal
 from xlingual.results import Results
 
@@ -143,22 +141,3 @@ def test_the_page_shows_tables_tests_and_every_pair(run: Results, tmp_path: Path
     assert grid is not None
     for cell in grid.cells.values():
         assert f"{cell.value:.3f}" in text
-
-
-def test_two_runs_stand_apart(run: Results, tmp_path: Path) -> None:
-    other = found([pairs_of("gamma", 100, 5)])
-    for name, one in (("a", run), ("b", other)):
-        one.write(tmp_path / name)
-    write_report([Results.read(tmp_path / name) for name in ("a", "b")], tmp_path / "both.html")
-    page = Page()
-    page.feed((tmp_path / "both.html").read_text(encoding="utf-8"))
-    assert page.text.count("Run 1") == page.text.count("Run 2") == 2
-
-
-@pytest.mark.parametrize("cosine", [1.0, 0.01, 0.0001])
-def test_the_numbers_of_the_axis_leave_room_for_its_name(cosine: float) -> None:
-    up = axis_for([-cosine, cosine])
-    frame = _frame(axis_for([0, 5]), up)
-    widest = max(len(text) for _, text in frame.ys.labels())
-    ends = frame.left - 7  # numbers end here; the name is around 12, and 11.5 high
-    assert ends - DIGIT * widest >= 12 + 11.5 / 2 and frame.right - frame.left > 200

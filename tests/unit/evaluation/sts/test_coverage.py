@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xlingual.evaluation.sts.agreement import ScoreAgreement
+from xlingual.evaluation.sts import ScoreAgreement
 from xlingual.stats.weighted import pearson, weights
 
 PAIRS, FILES = 250, 200
