@@ -19,8 +19,7 @@ from xlingual.comparison.mlmme_tables import ranking_table, similarity_table
 from xlingual.embed.encoding import Progress
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.image_sentence import image_sentence
-from xlingual.evaluation.sts import sts
-from xlingual.evaluation.sts import TRIVIAL
+from xlingual.evaluation.sts import TRIVIAL, sts
 from xlingual.files import make_folder
 from xlingual.ranking import Ranker
 from xlingual.results import Results
