@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,7 +118,7 @@ def sts(
         ),
         None,
         Recording(),
-        compare=lambda: [_compare(numbers, names, baseline, measure) for measure in (PEARSON, SPEARMAN)],
+        compare=partial(_compare, numbers, names, baseline),
     )
     results.tables["pairs"] = _pair_table(pairs, language, clusters, cosines)
     return results
@@ -169,7 +170,8 @@ def _cosines(
 def row_cosines(first: Floats, second: Floats) -> Floats:
     """Return the cosine [n] of the rows of two arrays [n, d], rounded; a zero vector has cosine 0."""
     norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    return np.round(np.einsum("nd,nd->n", first, second) / np.where(norms > 0, norms, 1.0), DECIMALS) + 0.0
+    cosine = np.einsum("nd,nd->n", first, second) / np.where(norms > 0, norms, 1.0)
+    return np.asarray(np.round(cosine, DECIMALS) + 0.0)  # no −0
 
 
 def _clusters(files: Sequence[SentencePairs]) -> list[Ints]:
@@ -249,30 +251,34 @@ def _ranked(
     )
 
 
-def _compare(numbers: Numbers, names: Sequence[str], baseline: str | None, measure: str) -> None:
+def _compare(numbers: Numbers, names: Sequence[str], baseline: str | None) -> None:
     """Enter the differences to the baseline, by file and on average; p corrected over all (Holm).
 
     Where no baseline is named, that is the encoder of the highest mean over files.
     """
-    means = {name: numbers.mean(name, measure, numbers.subjects) for name in names}
-    known = {name: mean.value for name, mean in means.items() if mean is not None}
-    if (baseline := baseline or max(known, key=lambda name: known[name], default=None)) is None:
-        return
-    gaps = {
-        (name, subject): _gap(*(numbers[who, measure, subject].estimate for who in (name, baseline)))
-        for name, subject in product(names, numbers.subjects)
-        if name != baseline
-    }
-    p = {key: gap.p for key, gap in gaps.items() if gap is not None and gap.p is not None}
-    corrected = dict(zip(p, holm(np.array(list(p.values()))).tolist(), strict=True))
-    for (name, subject), gap in gaps.items():
-        over = _gap(means[name], means[baseline]) if len(numbers.subjects) > 1 else None
-        against, against_mean = (
-            one and AgreementAgainst(baseline, one.value, one.ci, one.p, one.test, one.note, p_holm)
-            for one, p_holm in ((gap, corrected.get((name, subject))), (over, None))
-        )
-        number = numbers[name, measure, subject]
-        numbers[name, measure, subject] = replace(number, views=StsViews(against, against_mean))
+    for measure in (PEARSON, SPEARMAN):
+        means = {name: numbers.mean(name, measure, numbers.subjects) for name in names}
+        known = {name: mean.value for name, mean in means.items() if mean is not None}
+        if (reference := baseline or max(known, key=lambda name: known[name], default=None)) is None:
+            continue
+        gaps = {
+            (name, subject): _gap(*(numbers[who, measure, subject].estimate for who in (name, reference)))
+            for name, subject in product(names, numbers.subjects)
+            if name != reference
+        }
+        p = {key: gap.p for key, gap in gaps.items() if gap is not None and gap.p is not None}
+        corrected = dict(zip(p, holm(np.array(list(p.values()))).tolist(), strict=True))
+        for (name, subject), gap in gaps.items():
+            over = _gap(means[name], means[reference]) if len(numbers.subjects) > 1 else None
+            views = StsViews(
+                *(
+                    AgreementAgainst(reference, one.value, one.ci, one.p, one.test, one.note, p_holm)
+                    if one is not None
+                    else None
+                    for one, p_holm in ((gap, corrected.get((name, subject))), (over, None))
+                )
+            )
+            numbers[name, measure, subject] = replace(numbers[name, measure, subject], views=views)
 
 
 def _gap(first: Estimate | None, second: Estimate | None) -> Gap | None:
