@@ -94,14 +94,14 @@ def main() -> None:
         text_encoders={name: ByLanguage(name, vectors) for name, vectors in encoders.items()},
         image_encoder=Given(images, "images"),
         pairs="en-de",
-        sample_size=N,
+        sample=N,
         seeds=SEEDS,
         threads=1,
     )
     ours = time.process_time() - begun
     print(f"{ENCODERS} encoders, {SEEDS} seeds, N = {N:,} of {POOL:,}: {ours:.1f} s")
     print("   " + ", ".join(f"{stage} {s:.1f} s" for stage, s in found.timings.items()))
-    samples = Sampler(manifest, size=N, seeds=TIMED_SEEDS).non_matching("en", "de")
+    samples = Sampler(manifest, sample=N, seeds=TIMED_SEEDS).non_matching("en", "de")
     unit_images = unit(images)
     ways = {"numpy": False} | ({"faiss": True} if find_spec("faiss") else {})
     for way, by_faiss in ways.items():

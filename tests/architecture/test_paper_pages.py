@@ -177,7 +177,7 @@ def test_the_index_names_every_page():
         ("xlingual evalute bkr m.csv", "No such command"),
         ("xlingual evaluate bkr m.csv --text-encodr lsa --image-encoder pixels", "No such option"),
         ("xlingual evaluate bkr m.csv --image-encoder pixels", "--text-encoder"),
-        ("xlingual evaluate bkr m.csv --text-encoder random --image-encoder pixels --preset papr", "papr"),
+        ("xlingual evaluate bkr m.csv --text-encoder random --image-encoder pixels --sample 0", "'0'"),
         ("$ xlingual evaluate bkr m.csv --text-encoder random --image-encoder pixels --threads 0", "'0'"),
         ("xlingual evaluate bkr m.csv --text-encoder random:?dimm=3 --image-encoder pixels", "dimm"),
         ("xlingual casestudy mlmme m.csv --seedz 2", "seedz"),

@@ -70,7 +70,7 @@ TABLE = [
     ("an unknown measure", "XLR --measure R@ten", "R@ten"),
     ("a measure of nothing", "XLR --measure R@0", "R@0"),
     ("a measure beyond the candidates", "XLR --measure R@1000", "1000"),
-    ("a sample beyond the items", "XLR --sample-size 1000", "1000"),
+    ("a sample of nothing", "XLR --sample 0", "0"),
     ("no seeds", "XLR --seeds 0", "0"),
     ("a negative seed", "XLR --seed -1", "-1"),
     ("no threads", "XLR --threads 0", "0"),

@@ -232,7 +232,7 @@ def test_numbers_of_numpy_are_numbers(results, kind):
     planned = plan(results / "all", effect=0.25, queries=[300])
     assert plan(results / "all", effect=kind(0.25), queries=[np.int64(300)]).rows == planned.rows
     data, spec = manifest(results / "numpy", N), noisy(results / "numpy", "e", N, 1.0)
-    plain = crosslingual_retrieval(data, spec, seeds=2, sample_size=50, store=None)
-    numpy = crosslingual_retrieval(data, spec, seeds=np.int64(2), sample_size=np.int32(50), store=None)
+    plain = crosslingual_retrieval(data, spec, seeds=2, sample=50, store=None)
+    numpy = crosslingual_retrieval(data, spec, seeds=np.int64(2), sample=np.int32(50), store=None)
     assert [entry.value for entry in plain.entries] == [entry.value for entry in numpy.entries]
     assert plain.request == numpy.request

@@ -108,7 +108,7 @@ def ways_back(ring):
     specs += [same(folder, "constant", np.ones((N, 2)))]
     return evaluate(
         *("bkr", data, specs),
-        image_encoder=shown, splits=folder / "splits.npz", pairs="de-en", measure=["R@1", "R@5", "R@10"],
+        image_encoder=shown, sample=folder / "splits.npz", pairs="de-en", measure=["R@1", "R@5", "R@10"],
     )  # fmt: skip
 
 
@@ -144,10 +144,10 @@ def test_samples_are_drawn_by_seed_and_do_not_match(ring):
     folder, data, shown = ring
     spec = same(folder, "one", meaning(1))
     given = {"image_encoder": shown, "pairs": "de-en", "measure": "R@5"}
-    several = evaluate("bkr", data, [spec], seeds=3, seed=5, sample_size=15, **given)
+    several = evaluate("bkr", data, [spec], seeds=3, seed=5, sample=15, **given)
     assert [row["seed"] for row in several["results"] if row["measure"] == "R@5"] == [5, 6, 7]
     for seed in (5, 6, 7):
-        alone = evaluate("bkr", data, [spec], seed=seed, sample_size=15, **given)
+        alone = evaluate("bkr", data, [spec], seed=seed, sample=15, **given)
         assert numbers(alone, "R@5", seed=seed) == numbers(several, "R@5", seed=seed)
         sizes = (numbers(alone, "R@5", "n_source", seed=seed), numbers(alone, "R@5", "n_target", seed=seed))
         assert [*sizes[0].values(), *sizes[1].values()] == [15, 15]
@@ -191,7 +191,7 @@ def values(folder, texts, shown, order=None, tags=TAGS, **options):
     np.savez(folder / "splits.npz", S=[place[:HALF]], T=[place[HALF:]])
     spec = vectors(folder, "x", {tag: v[order] for tag, v in zip(tags, texts.values(), strict=True)})
     eyes = images(folder, shown[order], tags)
-    given = {"splits": folder / "splits.npz"} | options
+    given = {"sample": folder / "splits.npz"} | options
     found = {}
     for task, more, measures in (
         ("bkr", {"image_encoder": eyes, "measure": ["R@1", "R@5"]}, ("R@1", "R@5", "SIM")),

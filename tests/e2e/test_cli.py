@@ -65,13 +65,13 @@ def test_tables_fit_the_terminal(bkr: Any, monkeypatch: pytest.MonkeyPatch, widt
 def test_splits(bkr: Any, xlingual: Any) -> None:
     order = np.random.default_rng(1).permutation(120)
     np.savez("splits.npz", S=[order[:40], order[40:80]], T=[order[80:], order[:40]])
-    assert bkr("--quiet", "--splits", "splits.npz", "--pairs", "en-de").code == 0
+    assert bkr("--quiet", "--sample", "splits.npz", "--pairs", "en-de").code == 0
     entries = [e for e in read_json("out/results.json")["results"] if e["measure"] == "R@10"]
     assert [(e["seed"], e["n_source"], e["n_target"]) for e in entries] == [(0, 40, 40), (1, 40, 40)]
     queries = pq.read_table("out/per_query.parquet").to_pylist()
     asked = {row["query"] for row in queries if row["seed"] == 1 and row["measure"] == "R@10"}
     assert asked == {f"scene-{item:06}" for item in order[40:80]}
-    run = ("evaluate", "xlr", "s", "--text-encoder", GOOD, "--splits", "splits.npz", "--out", "out2")
+    run = ("evaluate", "xlr", "s", "--text-encoder", GOOD, "--sample", "splits.npz", "--out", "out2")
     assert xlingual(*run, "--quiet", "--pairs", "en-de").code == 0
     queries = pq.read_table("out2/per_query.parquet").to_pylist()
     for seed, chosen in ((0, order[:40]), (1, order[40:80])):  # both sides are S

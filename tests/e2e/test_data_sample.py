@@ -31,7 +31,7 @@ def search(folder: str | Path, depth: int | None = None) -> None:
 
 
 def test_backretrieval_of_an_engine_that_searched_the_samples(xlingual: Any, work: Path) -> None:
-    sampling = ("--pairs", "en-de,de-en", "--seeds", "2", "--sample-size", "40")
+    sampling = ("--pairs", "en-de,de-en", "--seeds", "2", "--sample", "40")
     done = xlingual("data", "sample", "s", "--out", "samples", *sampling)
     assert done.code == 0, done.err
     folders = [f"samples/{pair}.seed{seed}" for pair in ("en-de", "de-en") for seed in (0, 1)]
@@ -40,7 +40,7 @@ def test_backretrieval_of_an_engine_that_searched_the_samples(xlingual: Any, wor
         assert sorted(path.name for path in Path(folder).iterdir()) == [*("queries.jsonl", "targets.jsonl")]
         search(folder)
     (command,) = [line for line in done.out.splitlines() if line.startswith("  xlingual evaluate bkr s ")]
-    for part in ("--pairs en-de,de-en", "--seeds 2", "--sample-size 40", "engine=samples/{source}-{target}"):
+    for part in ("--pairs en-de,de-en", "--seeds 2", "--sample 40", "engine=samples/{source}-{target}"):
         assert part in command
     run = "engine=samples/{source}-{target}.seed{seed}/engine.jsonl"
     found = xlingual(
@@ -60,7 +60,7 @@ def test_backretrieval_of_an_engine_that_searched_the_samples(xlingual: Any, wor
 
 
 def test_matching_samples_have_the_qrels_of_the_evaluation(xlingual: Any, work: Path) -> None:
-    sampling = ("--pairs", "en-de", "--sample-size", "30", "--seed", "3", "--queries", "12")
+    sampling = ("--pairs", "en-de", "--sample", "30", "--seed", "3", "--queries", "12")
     assert xlingual("data", "sample", "s", "--matching", "--out", "x", *sampling, "--quiet").out == ""
     search("x/en-de")
     run = "engine=x/{source}-{target}/engine.jsonl"
@@ -111,7 +111,7 @@ def test_files_that_are_there_are_replaced_with_force_alone(xlingual: Any, work:
     assert done.code == 0 and "--force" not in done.out, done.err
     assert len(list(Path("p").iterdir())) == 3 and lines("p/queries.jsonl")
 
-    sampling = ("data", "sample", "s", "--pairs", "en-de", "--sample-size", "20", "--out", "x")
+    sampling = ("data", "sample", "s", "--pairs", "en-de", "--sample", "20", "--out", "x")
     assert xlingual(*sampling, "--matching").code == 0
     Path("x/en-de/engine.jsonl").write_text("kept")
     refused(xlingual(*sampling), "x holds en-de/queries.jsonl", "--force")
@@ -119,7 +119,7 @@ def test_files_that_are_there_are_replaced_with_force_alone(xlingual: Any, work:
     assert sorted(path.name for path in Path("x/en-de").iterdir()) == [  # no qrels of the first sample
         *("engine.jsonl", "queries.jsonl", "targets.jsonl")
     ]
-    other = ("data", "sample", "s", "--pairs", "de-en", "--sample-size", "20", "--out", "x")
+    other = ("data", "sample", "s", "--pairs", "de-en", "--sample", "20", "--out", "x")
     assert xlingual(*other).code == 0  # another folder
 
 
@@ -146,7 +146,6 @@ def test_judged_pairs_have_their_grades_also_the_irrelevant(xlingual: Any, tmp_p
     ("arguments", "words"),
     [
         (["s", "--out", "x", "--languages", "en"], ["--languages", "is for pools", "manifest"]),
-        (["s", "--out", "x", "--sample-size", "99999"], ["--sample-size 99999", "larger than the data"]),
         (["s", "--out", "img.npy"], ["--out img.npy is a file"]),
         (["pool", "--out", "x", "--seeds", "2"], ["--seeds", "is for manifests", "pool is a pool"]),
         (["pool", "--out", "x", "--matching"], ["--matching", "is for manifests"]),

@@ -44,7 +44,7 @@ def names(ikea, full):
 def options(samples, tmp_path_factory):
     path = tmp_path_factory.mktemp("splits") / "splits.npz"
     np.savez(path, S=samples[0], T=samples[1])
-    return {"pairs": PAIRS, "splits": path}
+    return {"pairs": PAIRS, "sample": path}
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ def test_distance_correlation_equals_the_definition(
     seeds = min(5, len(samples[0]))
     path = tmp_path / "five.npz"
     np.savez(path, S=samples[0][:seeds], T=samples[1][:seeds])
-    options = {"pairs": PAIRS, "splits": path}
+    options = {"pairs": PAIRS, "sample": path}
     check_correlations(manifest, ikea, images, texts, cosines, samples, SOME, seeds, options)
 
 

@@ -21,15 +21,14 @@ def written(request: dict[str, Any], **more: Any) -> str:
 
 
 def test_what_results_keep_can_be_run_again(xlingual: Any, work: Path) -> None:
-    assert xlingual(*XLR, "--threads", "1", "--sample-size", "50", "--out", "r").code == 0
+    assert xlingual(*XLR, "--threads", "1", "--sample", "50", "--out", "r").code == 0
     first = json.loads(Path("r/results.json").read_text(encoding="utf-8"))
     assert first["request"] == {
         "command": "evaluate crosslingual-retrieval",
         "manifest": "s",
         "text_encoders": ["v/good.{lang}.npy"],
         "pairs": ["en-de", "de-en"],
-        "sample_size": 50,
-        "or_fewer": False,
+        "sample": 50,
         "texts_per_item": "all",
         "seed": 0,
         "seeds": 1,
@@ -65,30 +64,17 @@ def test_paths_count_from_the_file_and_tables_run_in_order(
     assert Path.cwd() == work / "elsewhere"
 
 
-def test_a_preset_stands_in_files_too_and_what_is_recorded_can_be_run_again(
-    xlingual: Any, work: Path
-) -> None:
-    given = {"manifest": "s", "text-encoder": ["v/good.{lang}.npy"], "pairs": "en-de", "preset": "paper"}
+def test_a_sample_larger_than_the_data_takes_what_there_is(xlingual: Any, work: Path) -> None:
+    given = {"manifest": "s", "text-encoder": ["v/good.{lang}.npy"], "pairs": "en-de", "sample": 10_000}
     Path("a.toml").write_text(written({"command": "evaluate xlr", **given}, seeds=2, out="a", quiet=True))
     assert xlingual("run", "a.toml").code == 0
     first = json.loads(Path("a/results.json").read_text(encoding="utf-8"))
-    asked = {name: first["request"][name] for name in ("preset", "sample_size", "or_fewer", "texts_per_item")}
-    assert asked == {"preset": "paper", "sample_size": 10_000, "or_fewer": True, "texts_per_item": 1}
-    assert first["request"]["measures"] == ["R@10"] and first["request"]["seeds"] == 2
-    assert [entry["seed"] for entry in first["results"]] == [0, 1]
     assert {entry["n_source"] for entry in first["results"]} == {60}  # half of the items: as many as BkR has
-    Path("b.toml").write_text(written(first["request"], out="b", quiet=True), encoding="utf-8")
-    assert xlingual("run", "b.toml").code == 0
-    again = json.loads(Path("b/results.json").read_text(encoding="utf-8"))
-    assert again["request"] == first["request"] and again["results"] == first["results"]
-    options = ("--preset", "paper", "--seeds", "2", "--texts-per-item", "all", "--json", "--quiet")
-    shown = xlingual(*XLR[:-1], "en-de", *options)
-    by_hand = json.loads(shown.out)
+    assert all("|sample:60#" in entry["signature"] for entry in first["results"])
+    by_hand = json.loads(xlingual(*XLR[:-1], "en-de", "--sample", "60", "--seeds", "2", "--json").out)
     assert [e["value"] for e in by_hand["results"]] == [e["value"] for e in first["results"]]
-    assert by_hand["request"]["texts_per_item"] == "all"
-    refused(xlingual(*XLR, "--preset", "papr"), "papr", "paper")
-    refused(xlingual(*XLR, "--texts-per-item", "0"), "neither a number of at least 1 nor 'all'")
-    refused(xlingual(*XLR, "--or-fewer"), "--or-fewer needs --sample-size N")
+    refused(xlingual(*XLR, "--sample", "-3"), "neither a number of at least 1 nor 'all'")
+    refused(xlingual(*XLR, "--sample", "thirty"), "thirty", "N|all|FILE")
 
 
 def test_schemas(xlingual: Any) -> None:

@@ -39,7 +39,7 @@ image-encoder = "img.npy"
 pairs = "en-de"
 [tasks.bkr]
 [tasks.xlr]
-sample-size = 50
+sample = 50
 """
 GATE = """
 [gates.new]
@@ -104,7 +104,7 @@ def test_a_suite_is_computed_once_and_its_results_are_those_of_the_commands(
     again = suite(SUITE + GATE.format(candidate="good", baseline="bad"))
     assert again.code == 0 and computed(again) == [] and again.out == done.out
     encoders = ("--text-encoder", "good=v/good.{lang}.npy", "--text-encoder", "bad=v/bad.{lang}.npy")
-    options = ("--pairs", "en-de", "--sample-size", "50", "--threads", "1", "--out", "alone", "--quiet")
+    options = ("--pairs", "en-de", "--sample", "50", "--threads", "1", "--out", "alone", "--quiet")
     assert xlingual("evaluate", "xlr", "s", *encoders, *options).code == 0
     one, other = Results.read("kept/scenes/xlr"), Results.read("alone")
     assert one.entries == other.entries and one.request == other.request
@@ -146,7 +146,7 @@ def test_only_what_changed_is_computed_again(suite: Any, change: str, steps: lis
         case "images":
             np.save("img.npy", np.load("img.npy") + np.float32(0.1) * np.eye(120, 16, dtype=np.float32))
         case "setting":
-            text = text.replace("sample-size = 50", "sample-size = 40")
+            text = text.replace("sample = 50", "sample = 40")
         case "number":
             path = Path("kept/scenes/xlr/results.json")
             path.write_text(path.read_text().replace('"n_seeds": 1', '"n_seeds": 2', 1))
@@ -162,7 +162,7 @@ def test_only_what_changed_is_computed_again(suite: Any, change: str, steps: lis
 
 
 def test_images_in_files_are_looked_at(suite: Any) -> None:
-    text = SUITE.replace('"img.npy"', '"pixels"').replace("[tasks.xlr]\nsample-size = 50\n", "")
+    text = SUITE.replace('"img.npy"', '"pixels"').replace("[tasks.xlr]\nsample = 50\n", "")
     assert computed(suite(text)) == ["scenes/bkr"]
     one, other = sorted(Path("s/images").iterdir())[:2]
     content = other.read_bytes()
@@ -193,10 +193,10 @@ def test_the_record_of_a_suite_says_what_it_was_made_from(suite: Any) -> None:
 
 def test_the_command_line_wins_over_the_file(suite: Any, work: Path) -> None:
     (work / "elsewhere").mkdir()
-    done = suite(SUITE, "--out", "other", "--set", "sample-size=30", "--only", "xlr")
+    done = suite(SUITE, "--out", "other", "--set", "sample=30", "--only", "xlr")
     assert done.code == 0, done.err
     assert not Path("kept").exists() and computed(done) == ["scenes/xlr"]
-    assert Results.read("other/scenes/xlr").request["sample_size"] == 30
+    assert Results.read("other/scenes/xlr").request["sample"] == 30
     assert Suite.read("other").absent == ["scenes/bkr"]
 
 
@@ -210,7 +210,7 @@ def test_a_dry_run_says_why_and_writes_nothing(suite: Any) -> None:
     assert suite(SUITE).code == 0
     assert suite(SUITE, "--dry-run").out.startswith("scenes/bkr: kept\nscenes/xlr: kept\n0 of 2 steps")
     changed = suite(SUITE.replace("= 50", "= 40"), "--dry-run").out
-    assert "scenes/xlr: sample-size changed" in changed and "1 of 2 steps" in changed
+    assert "scenes/xlr: sample changed" in changed and "1 of 2 steps" in changed
 
 
 BROKEN = {

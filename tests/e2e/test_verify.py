@@ -43,14 +43,14 @@ def manifest(change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> 
 def result(xlingual: Any) -> Any:
     """Return the command line, where `r` and `other` are results."""
     assert xlingual(*XLR, *TWO, "--out", "r", "--quiet").code == 0
-    assert xlingual(*XLR, *TWO, "--out", "other", "--quiet", "--seed", "1", "--sample-size", "50").code == 0
+    assert xlingual(*XLR, *TWO, "--out", "other", "--quiet", "--seed", "1", "--sample", "50").code == 0
     return xlingual
 
 
 @pytest.mark.parametrize(
     "asked",
     [
-        (*XLR, *TWO, "--seeds", "2", "--sample-size", "60"),
+        (*XLR, *TWO, "--seeds", "2", "--sample", "60"),
         (*BKR, *TWO, "--text-encoder", "chargram"),
         (*XLR, *TWO, "--measure", "RR", "--measure", "MedR"),
         ("evaluate", "corr", *BKR[2:], *TWO),

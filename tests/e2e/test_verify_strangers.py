@@ -166,7 +166,7 @@ def test_files_outside_of_the_folder_are_not_read(
         {"text_encoders": [f"lsa:?fit={secret}"]},
         {"text_encoders": [f"lsa:?fit={secret}#train"]},
         {"similarity": f"csls?k=10&fit={secret}"},
-        {"splits": str(secret)},
+        {"sample": str(secret)},
     ):
         own = Path("r/results.json").read_bytes()
         asks(**values)

@@ -121,7 +121,7 @@ class Bench:
         """Backretrieval of planted vectors, in three samples."""
         encoders = {name: self.planted[name] for name in ("good", "bad", "equal")}
         measures = ("R@10%", "Success@5", "RR", "MedR")
-        more = {"seeds": 3, "sample_size": 40, "measures": measures, "out": self.folder / "scenes-bkr"}
+        more = {"seeds": 3, "sample": 40, "measures": measures, "out": self.folder / "scenes-bkr"}
         return program.evaluate(
             "backretrieval", self.scenes, encoders, image_encoder=f"vectors:{self.planted['img']}", **more
         )
@@ -137,7 +137,7 @@ class Bench:
             name: f"vectors:{folder}/embeddings/{name}.{{lang}}.npy" for name in names or IKEA_ENCODERS
         }
         encoders |= {} if names else {"random": "random"}
-        options = {"splits": few, "pairs": "en-de,de-en", **options}
+        options = {"sample": few, "pairs": "en-de,de-en", **options}
         if task in ("backretrieval", "distance-correlation"):
             options["image_encoder"] = f"vectors:{folder}/ikea_en_de_eval_features.npy"
         return program.evaluate(task, folder / "ikea_en_de_eval.parquet", encoders, **options)
@@ -175,7 +175,7 @@ class Bench:
 
     @cached_property
     def emoji_bkr(self) -> Findings:
-        return self.emoji_evaluation("backretrieval", "en-de,ja-ru,ar-en", sample_size=400, seeds=2)
+        return self.emoji_evaluation("backretrieval", "en-de,ja-ru,ar-en", sample=400, seeds=2)
 
     @cached_property
     def pool(self) -> Path:
@@ -249,7 +249,7 @@ def scenes_backretrieval(bench: Bench) -> Findings:
 @case(fast=True, whole=True)
 def scenes_retrieval(bench: Bench) -> Findings:
     encoders = {name: bench.planted[name] for name in ("good", "bad", "equal")}
-    options = {"sample_size": 40, "measures": ("R@10", "RR"), "pairs": "en-de,es-en"}
+    options = {"sample": 40, "measures": ("R@10", "RR"), "pairs": "en-de,es-en"}
     return program.evaluate("crosslingual-retrieval", bench.scenes, encoders, **options)
 
 
@@ -368,7 +368,7 @@ def scenes_history(bench: Bench) -> Findings:
             bench.scenes,
             {"model": bench.planted[name]},
             image_encoder=f"vectors:{bench.planted['img']}",
-            sample_size=40,
+            sample=40,
         )
         for label, name in encoders.items()
     }
@@ -441,7 +441,7 @@ def ikea_samples(bench: Bench) -> Findings:
     for task in ("backretrieval", "crosslingual-retrieval", "distance-correlation"):
         for cluster in ("declared", "near-duplicates")[: 1 if task == "distance-correlation" else 2]:
             options = {} if task == "distance-correlation" else {"cluster": cluster}
-            parts[f"{task}.{cluster}"] = bench.ikea(task, splits=splits, **options)
+            parts[f"{task}.{cluster}"] = bench.ikea(task, sample=splits, **options)
     return Findings([row for row in together(parts).rows if row.seed == "mean"])
 
 
@@ -457,7 +457,7 @@ def ikea_validation(bench: Bench) -> Findings:
         folder / "ikea_en_de_eval.parquet",
         f"{folder}/embeddings/*.{{lang}}.npy",
         image_encoder=f"vectors:{folder}/ikea_en_de_eval_features.npy",
-        splits=folder / "embeddings" / "splits.npz",
+        sample=folder / "embeddings" / "splits.npz",
         pairs="en-de",
         family="^[a-z]+",
     )
@@ -472,7 +472,7 @@ def ikea_validation_degraded(bench: Bench) -> Findings:
         image_encoder=f"vectors:{folder}/ikea_en_de_eval_features.npy",
         pairs="en-de",
         seeds=3,
-        sample_size=200,
+        sample=200,
         degrade="dims=8;noise=0.5;shuffle",
     )
 

@@ -69,7 +69,7 @@ class Plain:
 
 def test_the_trainer_calls_them_and_images_are_encoded_once(model, manifest, tmp_path):
     images = Counted()
-    by_images = BackretrievalEvaluator(manifest, images, "scenes", pairs="en-de", sample_size=30, store=None)
+    by_images = BackretrievalEvaluator(manifest, images, "scenes", pairs="en-de", sample=30, store=None)
     by_matches = CrosslingualRetrievalEvaluator(manifest, "scenes", batch_size=8)
     rows = [manifest.rows_of(tag) for tag in ("en", "de")]
     pairs = {
@@ -124,9 +124,9 @@ def test_values_are_those_of_the_functions(model, manifest):
     pool = mix_pool(manifest)
     cases = (
         (
-            BackretrievalEvaluator(manifest, "pixels", seeds=2, sample_size=25, measures=("RR", "R@3")),
+            BackretrievalEvaluator(manifest, "pixels", seeds=2, sample=25, measures=("RR", "R@3")),
             backretrieval,
-            {"image_encoder": "pixels", "seeds": 2, "sample_size": 25, "measures": ("RR", "R@3")},
+            {"image_encoder": "pixels", "seeds": 2, "sample": 25, "measures": ("RR", "R@3")},
             manifest,
         ),
         (

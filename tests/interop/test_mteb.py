@@ -99,14 +99,14 @@ def test_a_pool_has_the_same_numbers_in_mteb(models, kind, distinct, tmp_path):
 
 def test_a_manifest_has_a_subset_for_each_pair(models, distinct):
     model = models["sentence_plain"]
-    task = mteb_task(distinct, "Scenes", pairs="en-de,es-en", sample_size=40, seed=2)
+    task = mteb_task(distinct, "Scenes", pairs="en-de,es-en", sample=40, seed=2)
     assert task.metadata.name == "Scenes" and task.metadata.main_score == "hit_rate_at_10"
     found = scores(model, task)
     results = crosslingual_retrieval(
         distinct,
         text_encoders={"m": Plain(model)},
         pairs="en-de,es-en",
-        sample_size=40,
+        sample=40,
         seed=2,
         measures=["R@10", "RR@10"],
         store=None,

@@ -60,22 +60,17 @@ def key_of(entry):
     return entry.encoder, entry.source, entry.target, entry.measure, entry.seed
 
 
-def drawn(options):
-    """Return the options of the sampler that an evaluation's options are."""
-    return {"size" if name == "sample_size" else name: value for name, value in options.items()}
-
-
 slowly = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 @slowly
-@given(cases(), st.sampled_from([{}, {"sample_size": 5, "seeds": 2, "seed": 3}, {"texts_per_item": 1}]))
+@given(cases(), st.sampled_from([{}, {"sample": 5, "seeds": 2, "seed": 3}, {"texts_per_item": 1}]))
 def test_backretrieval_equals_its_definition(case, options):
     results = bkr(case, **options)
     assert {e.measure for e in results.entries} == {*MEASURES, "SIM"}
     table = per_query(results)
     for entry in results.entries:
-        sample = case.sample(entry, **drawn(options))
+        sample = case.sample(entry, **options)
         values, best, ceiling, chance = case.backretrieval(entry.measure, entry.encoder, sample)
         found, queries = table[key_of(entry)]
         assert queries == [case.manifest.ids[row] for row in sample.source]
@@ -94,7 +89,7 @@ def test_backretrieval_equals_its_definition(case, options):
 
 
 @slowly
-@given(cases(), st.sampled_from([{}, {"sample_size": 4, "seeds": 2}, {"texts_per_item": 1}]))
+@given(cases(), st.sampled_from([{}, {"sample": 4, "seeds": 2}, {"texts_per_item": 1}]))
 def test_crosslingual_retrieval_equals_its_definition(case, options):
     results = ran(
         crosslingual_retrieval,
@@ -105,7 +100,7 @@ def test_crosslingual_retrieval_equals_its_definition(case, options):
         **options,
     )
     table = per_query(results)
-    samples = [case.sample(e, matching=True, **drawn(options)) for e in results.entries]
+    samples = [case.sample(e, matching=True, **options) for e in results.entries]
     several = any(np.bincount(case.manifest.item[sample.target]).max() > 1 for sample in samples)
     named = {entry.measure for entry in results.entries}
     assert named == {*MEASURES, *(("Success@1", "Success@2") if several else ())}
@@ -118,7 +113,7 @@ def test_crosslingual_retrieval_equals_its_definition(case, options):
 
 
 @slowly
-@given(cases(), st.sampled_from([{}, {"sample_size": 4, "seeds": 2}, {"texts_per_item": 1}]))
+@given(cases(), st.sampled_from([{}, {"sample": 4, "seeds": 2}, {"texts_per_item": 1}]))
 def test_distance_correlation_equals_its_definition(case, options):
     results = ran(
         distance_correlation,
@@ -129,7 +124,7 @@ def test_distance_correlation_equals_its_definition(case, options):
         **options,
     )
     for entry in results.entries:
-        sample = case.sample(entry, **drawn(options))
+        sample = case.sample(entry, **options)
         wanted = case.distance_correlation(entry.encoder, sample)
         if wanted is None:
             assert entry.value is None
@@ -282,7 +277,7 @@ def test_samples(case, seed, data):
             assert set(manifest.item[sample.source]) == set(manifest.item[sample.target])
             assert set(manifest.item[sample.source]) == items[source] & items[target]
     size = data.draw(st.integers(1, 4))
-    drawn = Sampler(manifest, size=size, seeds=2, seed=seed)
+    drawn = Sampler(manifest, sample=size, seeds=2, seed=seed)
     for sample in [*drawn.non_matching("en", "de"), *drawn.matching("en", "de")]:
         assert len(set(manifest.item[sample.source])) == len(set(manifest.item[sample.target])) == size
     there, back = drawn.non_matching("en", "de"), drawn.non_matching("de", "en")

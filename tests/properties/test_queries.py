@@ -56,7 +56,7 @@ def assert_part(whole, part):
 
 
 @slowly
-@given(cases(), st.integers(1, 6), st.sampled_from([{}, {"sample_size": 5, "seeds": 2, "seed": 3}]))
+@given(cases(), st.integers(1, 6), st.sampled_from([{}, {"sample": 5, "seeds": 2, "seed": 3}]))
 @pytest.mark.parametrize("function", [backretrieval, crosslingual_retrieval])
 @pytest.mark.cases(1)
 def test_each_query_has_the_value_it_has_among_all(function, case, queries, options):

@@ -89,7 +89,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     )
     best, same, worst = f"{folder}#a0", f"{folder}#b1", f"{folder}#j9"
     full = validate_backretrieval(
-        manifest, text_encoders=texts, pairs="en-de", both_directions=True, seeds=3, sample_size=20,
+        manifest, text_encoders=texts, pairs="en-de", both_directions=True, seeds=3, sample=20,
         family="^.", degrade="dims=4;noise=0.5;shuffle", **given,
     )  # fmt: skip
     short = validate_backretrieval(

@@ -59,7 +59,7 @@ def test_an_error_of_evaluation_too(tmp_path, capsys):
     ("text", "shown"),
     [
         (f"name it ({parameter('image_column')})", "name it (--image-column)"),
-        (f"leave out {parameter('sample_size')}, {parameter('seeds')}", "leave out --sample-size, --seeds"),
+        (f"leave out {parameter('sample')}, {parameter('seeds')}", "leave out --sample, --seeds"),
         (parameter("images", "first"), "--several-images first"),
         (parameter("pairs", ["en-de", "de-en"]), "--pairs en-de,de-en"),
         (parameter("id_column", "it's"), "--id-column 'it'\"'\"'s'"),
@@ -99,5 +99,5 @@ def test_results_of_a_command_keep_its_words(tmp_path, capsys):
     assert main.run([*map(str, run), "--no-store", "--json"]) == 0
     printed = capsys.readouterr()
     (warning,) = json.loads(printed.out)["warnings"]
-    assert "leave out --seeds, or draw fewer items with --sample-size" in warning
+    assert "leave out --seeds, or draw fewer items with --sample" in warning
     assert f"warning: {warning}" in printed.err

@@ -166,9 +166,7 @@ def run(arguments: list[str]) -> int:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(f"{where}{why(error)}", BAD)
     except MemoryError:
-        return _fail(
-            "out of memory: evaluate fewer items (--sample-size N) or fewer threads (--threads 1)", BAD
-        )
+        return _fail("out of memory: evaluate fewer items (--sample N) or fewer threads (--threads 1)", BAD)
 
 
 def _usage(error: click.ClickException) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xlingual.workflows.sampled import SampledFolder
 
 _OF_SAMPLES = (
-    *("matching", "preset", "queries", "pairs", "sample_size", "or_fewer", "texts_per_item", "splits"),
+    *("matching", "queries", "pairs", "sample", "texts_per_item"),
     *("seed", "seeds", "skip_broken"),
 )
 _SHOWN = 6  # folders
@@ -56,10 +56,9 @@ def _options(request: SampleRequest) -> Options:
 
     sampling = request.sampling
     return Options(
-        *(sampling.pairs, sampling.sample_size, sampling.splits, sampling.seeds, sampling.seed),
+        *(sampling.pairs, sampling.sample, sampling.seeds, sampling.seed),
         skip_broken=request.skip_broken,
         queries=request.queries,
-        or_fewer=sampling.or_fewer,
         texts_per_item=sampling.texts_per_item,
     )
 

@@ -74,7 +74,7 @@ def _setting(text: str) -> tuple[str, Any]:
     """Return the name and the value of NAME=VALUE; a value that is no TOML is a text."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise InputError(f"--set {text!r}: write OPTION=VALUE, such as --set sample-size=100")
+        raise InputError(f"--set {text!r}: write OPTION=VALUE, such as --set sample=100")
     try:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:

@@ -50,7 +50,7 @@ def backretrieval(request: ValidateDataSetsRequest) -> None:
     retrieval. Several manifests, or folders of finished validations, give one table with a row for each data
     set and language pair. Folders of results of evaluate (backretrieval, crosslingual-retrieval and
     distance-correlation, of the same encoders) are validated as they are. Leave out --seeds if you give
-    --splits.
+    --sample FILE.
     """
     sets = request.data_sets()
     if not sets:
@@ -237,10 +237,11 @@ def _kept(
 
 def _files(request: ValidateBackretrievalRequest) -> Iterator[Path]:
     """Yield the files that encoders and samples of a request are read from."""
+    from xlingual.data.samples import fixed_samples
     from xlingual.encoders.spec import Spec, parse
 
-    if request.sampling.splits is not None:
-        yield request.sampling.splits
+    if fixed_samples(request.sampling.sample):
+        yield Path(str(request.sampling.sample))
     for text in (*request.text_encoders, request.images.image_encoder):
         spec: Spec | None = parse(text)
         while spec is not None:

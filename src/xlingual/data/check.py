@@ -259,7 +259,7 @@ def _check_language(manifest: Manifest, tag: str, code: Ints, length: Ints) -> L
 def _directions(manifest: Manifest, together: Ints) -> list[PairCheck]:
     """Return each source-target pair as Backretrieval divides it, the fewest source images first.
 
-    `together` [languages, languages] counts the items that have both. Without `--sample-size` these are
+    `together` [languages, languages] counts the items that have both. Without `--sample` these are
     halved, with one more for the sources where their number is odd; others serve on their own side. Where
     the manifest names no images, vectors of them may be there: one for each item is assumed.
     """

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -49,9 +49,12 @@ class Sample:
         return len(self.source) < len(self.pool)
 
 
+SampleLike: TypeAlias = "int | str | Path"  # the items of each side: a number, "all", or a file of samples
+
+
 @dataclass(frozen=True)
-class Splits:
-    """Fixed samples: item numbers used as source and target, one row for each seed."""
+class FixedSamples:
+    """Item numbers used as source and target, one row for each seed."""
 
     source: Ints  # [seeds, n]
     target: Ints  # [seeds, m]
@@ -86,12 +89,12 @@ def resolve_pairs(pairs: str | Sequence[str] | None, languages: Sequence[str]) -
     return list(resolved)
 
 
-def read_splits(path: str | Path, n_items: int) -> Splits:
+def read_samples(path: str | Path, n_items: int) -> FixedSamples:
     """Read an `.npz` with integer arrays S and T [seeds, n] of item numbers below `n_items`."""
     expected = (
         "expected an .npz with integer arrays S and T [seeds, n], as numpy.savez(path, S=…, T=…) writes"
     )
-    note_file("samples", regular_file(path, "fixed samples"))
+    note_file("samples", regular_file(path, "fixed samples (--sample N|all|FILE)"))
     try:
         with np.load(path, allow_pickle=False) as file:
             source, target = (np.asarray(file[name]) for name in ("S", "T"))
@@ -109,33 +112,46 @@ def read_splits(path: str | Path, n_items: int) -> Splits:
             problem = f"names an item twice in row {twice[0]}"
         if problem:
             raise InputError(f"{path}: {name} {problem}; {expected}, each item once")
-    return Splits(source.astype(np.int64), target.astype(np.int64))
+    return FixedSamples(source.astype(np.int64), target.astype(np.int64))
+
+
+def fixed_samples(sample: SampleLike) -> bool:
+    """Return whether a choice of samples names a file of fixed ones."""
+    return not isinstance(sample, int) and sample != "all"
 
 
 class Sampler:
     """Draws samples of a manifest for language pairs and seeds; of `usable` rows, bool [n], if there are any.
 
-    `or_fewer`: a pair that has fewer than `size` items for each side takes as many as it has.
+    `sample` is the largest number of items of each side, "all", or an `.npz` of fixed samples, whose rows
+    are the seeds.
     """
 
     def __init__(
         self,
         manifest: Manifest,
         *,
-        size: int | None = None,
-        splits: Splits | None = None,
+        sample: SampleLike = "all",
         seeds: int = 1,
         seed: int = 0,
         usable: np.ndarray | None = None,
         queries: int | None = None,
-        or_fewer: bool = False,
         texts_per_item: int | Literal["all"] = "all",
     ) -> None:
         texts = None if texts_per_item == "all" else texts_per_item
+        self.fixed: FixedSamples | None = None
+        if fixed_samples(sample):
+            self.fixed = read_samples(sample, manifest.n_items)  # type: ignore[arg-type]  # a path
+            if seeds != 1 or seed != 0:
+                raise InputError(
+                    f"{parameter('sample', str(sample))} fixes samples and seeds: leave out "
+                    f"{parameter('seeds')} and {parameter('seed')}"
+                )
+        size = sample if isinstance(sample, int) else None
         for option, number, low, high in (
             ("--seeds", seeds, 1, _MOST_SEEDS),
             ("--seed", seed, 0, MOST_SEED),
-            ("--sample-size", size, 1, None),
+            ("--sample", size, 1, None),
             ("--queries", queries, 1, None),
             ("--texts-per-item", texts, 1, None),
         ):
@@ -145,11 +161,8 @@ class Sampler:
                     if high
                     else f"{option} must be at least {low}, got {number}"
                 )
-        if or_fewer and size is None:
-            raise InputError("--or-fewer needs --sample-size N: give N, or leave --or-fewer out")
-        self.manifest, self.size, self.splits, self.queries = manifest, size, splits, queries
-        self.or_fewer, self.texts_per_item = or_fewer, texts
-        self.seeds = list(range(seed, seed + seeds) if splits is None else range(len(splits.source)))
+        self.manifest, self.size, self.queries, self.texts_per_item = manifest, size, queries, texts
+        self.seeds = list(range(seed, seed + seeds) if self.fixed is None else range(len(self.fixed.source)))
         self._order: tuple[int, Ints] | None = None  # the last seed's permutation
         self._usable = np.ones(len(manifest), dtype=bool) if usable is None else usable
         self._items = {
@@ -161,19 +174,19 @@ class Sampler:
         """Return the sampling of a pair in a few words, for signatures."""
         size = self.size_of(source, target, matching=matching)
         what = "all" if size is None else str(size)
-        if self.splits is not None:
-            what = f"splits-{zlib.crc32(self.splits.source.tobytes() + self.splits.target.tobytes()):08x}"
+        if self.fixed is not None:
+            what = f"splits-{zlib.crc32(self.fixed.source.tobytes() + self.fixed.target.tobytes()):08x}"
         left_out = np.flatnonzero(~self._usable)
         return f"{what}-without-{zlib.crc32(left_out.tobytes()):08x}" if len(left_out) else what
 
     def size_of(self, source: str, target: str, *, matching: bool = False) -> int | None:
         """Return the number of items drawn for each side of a pair; None where all are taken.
 
-        With `or_fewer` it is at most what a non-matching sample of the pair has room for, so that matching
-        samples of items that have both languages are as large.
+        It is at most what a non-matching sample of the pair has room for, so that matching samples of items
+        that have both languages are as large.
         """
-        if self.size is None or not self.or_fewer:
-            return self.size
+        if self.size is None:
+            return None
         both = len(self._in_both(source, target))
         a, b = (len(self._items[language]) - both for language in (source, target))
         most = (a + b + both) // 2 if abs(a - b) <= both else min(a, b) + both
@@ -186,13 +199,13 @@ class Sampler:
         """
         samples = []
         for place, seed in enumerate(self.seeds):
-            if self.splits is None:
+            if self.fixed is None:
                 sides = self._divided(seed, source, target)
             else:
-                sides = self.splits.source[place], self.splits.target[place]
+                sides = self.fixed.source[place], self.fixed.target[place]
                 if len(common := np.intersect1d(*sides)):
                     raise InputError(
-                        f"splits row {place}: {len(common)} items are both source and target (first: "
+                        f"fixed samples, row {place}: {len(common)} items are both source and target (first: "
                         f"{self.manifest.item_ids[common[0]]!r}); Backretrieval needs a non-matching sample"
                     )
             samples.append(self._sample(seed, source, sides[0], target, sides[1]))
@@ -211,13 +224,11 @@ class Sampler:
             )
         samples = []
         for place, seed in enumerate(self.seeds):
-            if self.splits is not None:
-                items = self.splits.source[place]
+            if self.fixed is not None:
+                items = self.fixed.source[place]
             else:
                 size = self.size_of(source, target, matching=True)
-                what = f"items with both {source!r} and {target!r}"
-                items = self._first(self._permuted(seed, both), size, what)
-                items = items[:most] if self.size is None else items
+                items = self._permuted(seed, both)[: most if size is None else size]
             samples.append(self._sample(seed, source, items, target, items))
         return samples
 
@@ -243,7 +254,7 @@ class Sampler:
                     f"{language!r} side (items with {source!r}: {len(has_source)}, with {target!r}: "
                     f"{len(has_target)}, with both: {len(both)}); give more items"
                 )
-            sides.append(self._first(pool, size, f"items for the {language!r} side of {source}-{target}"))
+            sides.append(pool[:size])
         return sides[0], sides[1]
 
     def _permuted(self, seed: int, items: Ints) -> Ints:
@@ -255,15 +266,6 @@ class Sampler:
     def _in_both(self, source: str, target: str) -> Ints:
         """Return the items that have texts in both languages."""
         return np.intersect1d(self._items[source], self._items[target], assume_unique=True)
-
-    def _first(self, items: Ints, size: int | None, what: str) -> Ints:
-        """Return the first items; raise InputError where there are fewer."""
-        if size is not None and size > len(items):
-            raise InputError(
-                f"--sample-size {size} is larger than the data: {len(items)} {what}; ask for less, or add "
-                "--or-fewer"
-            )
-        return items[:size]
 
     def _sample(self, seed: int, source: str, sources: Ints, target: str, targets: Ints) -> Sample:
         """Return the sample of some items: the queries are those of items drawn at random, for every pair."""
@@ -284,13 +286,15 @@ class Sampler:
         missing = np.setdiff1d(items, self.manifest.item[every])
         if len(missing):
             raise InputError(
-                f"item {self.manifest.item_ids[missing[0]]!r} of the splits has no text in {language!r} "
-                f"({len(missing)} such items); make splits of items that have both languages"
+                f"item {self.manifest.item_ids[missing[0]]!r} of the fixed samples has no text in "
+                f"{language!r} ({len(missing)} such items); fix samples of items that have both languages"
             )
         usable = self._rows_of(language)
         rows: Ints = usable[np.isin(self.manifest.item[usable], items)]
         if not len(rows):
-            raise InputError(f"no text in {language!r} of the splits can be used: its images are left out")
+            raise InputError(
+                f"no text in {language!r} of the fixed samples can be used: its images are left out"
+            )
         if self.texts_per_item is None:
             return rows
         place = stream(seed, f"texts {language}").permutation(len(every))[np.searchsorted(every, rows)]

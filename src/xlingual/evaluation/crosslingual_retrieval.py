@@ -15,7 +15,7 @@ import numpy as np
 
 from xlingual.arrays import distinct_values
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.data.samples import Sample
+from xlingual.data.samples import Sample, SampleLike
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.hubs import HUBS_OF, NamedHubs, hubs_of_pair, listed_places, places_of
 from xlingual.evaluation.lists import check_reach
@@ -61,11 +61,9 @@ def crosslingual_retrieval(
     *,
     runs: RunsLike = (),
     pairs: str | Sequence[str] | None = None,
-    sample_size: int | None = None,
-    or_fewer: bool = False,
+    sample: SampleLike = "all",
     texts_per_item: int | Literal["all"] = "all",
     queries: int | None = None,
-    splits: str | Path | None = None,
     seeds: int = 1,
     seed: int = 0,
     measures: str | Sequence[str | Measure] = (),
@@ -74,7 +72,6 @@ def crosslingual_retrieval(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
-    preset: str | None = None,
     similarity: str = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
@@ -84,9 +81,9 @@ def crosslingual_retrieval(
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
-    Sources and targets are the texts of the same items: all items that have both languages, `sample_size` of
-    them, or with `splits` the items of its rows `S`. With `queries` so many sources are queries, among all
-    targets. Other arguments as in `backretrieval`; there are no images by which near-duplicates are found.
+    Sources and targets are the texts of the same items: all that have both languages, `sample` of them, or
+    those in rows `S` of fixed samples. With `queries` so many sources are queries, among all targets. Other
+    arguments as in `backretrieval`; there are no images by which near-duplicates are found.
 
     `measures` are `R@k`, `Success@k`, `R@p%`, `Success@p%`, `RR`, `RR@k` and `MedR`. Where every item has one
     target text, R@k and Success@k are one number, called R@k. Where an item has several, R@k is the share of
@@ -104,12 +101,11 @@ def crosslingual_retrieval(
     chosen = parse_rank_measures(measures)
     recording = Recording(examples, neighbours, trec, trec_depth)
     options = Options(
-        *(pairs, sample_size, splits, seeds, seed, threads, progress),
+        *(pairs, sample, seeds, seed, threads, progress),
         store=open_store(store),
         given_ranker=ranker,
         queries=queries,
         cluster=cluster,
-        or_fewer=or_fewer,
         texts_per_item=texts_per_item,
         similarity=similarity,
     )

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from threading import local
 from typing import Any, Literal, Unpack
 
@@ -20,7 +19,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
-from xlingual.data.samples import Sample
+from xlingual.data.samples import Sample, SampleLike
 from xlingual.embed.sides import ImageIndex, TextVectors
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score
@@ -64,17 +63,14 @@ def distance_correlation(
     *,
     image_encoder: EncoderLike,
     pairs: str | Sequence[str] | None = None,
-    sample_size: int | None = None,
-    or_fewer: bool = False,
+    sample: SampleLike = "all",
     texts_per_item: int | Literal["all"] = "all",
-    splits: str | Path | None = None,
     seeds: int = 1,
     seed: int = 0,
     threads: int = 1,
     progress: Progress | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
-    preset: str | None = None,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by the correlation of text and image distances, on a non-matching sample.
@@ -87,8 +83,7 @@ def distance_correlation(
 
     """
     options = Options(
-        *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store)),
-        or_fewer=or_fewer,
+        *(pairs, sample, seeds, seed, threads, progress, skip_broken, open_store(store)),
         texts_per_item=texts_per_item,
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, roles=False)

@@ -13,7 +13,7 @@ from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.images import thumbnails
 from xlingual.data.manifest import Manifest
-from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
+from xlingual.data.samples import Sample, Sampler, resolve_pairs
 from xlingual.embed.sides import (
     ImageIndex,
     TextVectors,
@@ -56,25 +56,16 @@ def make_tasks(
     default, a pair for which no sample can be drawn is left out with a warning; a pair that was named must
     be possible.
     """
-    splits = None if options.splits is None else read_splits(options.splits, manifest.n_items)
-    if splits is not None and (options.sample_size is not None or options.seeds != 1 or options.seed != 0):
-        raise InputError(
-            f"{parameter('splits')} fixes samples and seeds: leave out {parameter('sample_size')}, "
-            f"{parameter('seeds')} and {parameter('seed')}"
-        )
     sampler = Sampler(
         manifest,
-        size=options.sample_size,
-        splits=splits,
+        sample=options.sample,
         seeds=options.seeds,
         seed=options.seed,
         usable=usable,
         queries=options.queries,
-        or_fewer=options.or_fewer,
         texts_per_item=options.texts_per_item,
     )
-    sized = sampler.size is not None and not sampler.or_fewer
-    strict = options.pairs is not None or splits is not None or sized
+    strict = options.pairs is not None or sampler.fixed is not None
     tasks, problems = draw_tasks(sampler, options.pairs, matching=matching, strict=strict)
     if not tasks:
         raise InputError(next(iter(problems.values())))
@@ -83,10 +74,10 @@ def make_tasks(
         which = f"{len(problems)} language pairs are" if len(problems) > 1 else "a language pair is"
         warn(f"{which} left out ({listed(problems, 20)}); {first}: {reason}")
     drawn = {(*task.pair, task.sample.source.tobytes(), task.sample.target.tobytes()) for task in tasks}
-    if len(sampler.seeds) > 1 and splits is None and len(drawn) == len(by_pair(tasks)):
+    if len(sampler.seeds) > 1 and sampler.fixed is None and len(drawn) == len(by_pair(tasks)):
         warn(
             f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
-            f"{parameter('seeds')}, or draw fewer items with {parameter('sample_size')}"
+            f"{parameter('seeds')}, or draw fewer items with {parameter('sample', 'N')}"
         )
     return tasks, sampler
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
 from msgspec import structs
 
+from xlingual.data.samples import SampleLike
 from xlingual.embed.encoding import Spent
 from xlingual.embed.sides import (
     PoolVectors,
@@ -63,8 +63,7 @@ class Options:
     """Options that tasks share; see the command line's help for their meaning."""
 
     pairs: str | Sequence[str] | None = None
-    sample_size: int | None = None
-    splits: str | Path | None = None
+    sample: SampleLike = "all"
     seeds: int = 1
     seed: int = 0
     threads: int = 1
@@ -74,7 +73,6 @@ class Options:
     given_ranker: Ranker | None = None
     queries: int | None = None
     cluster: str = DECLARED
-    or_fewer: bool = False
     texts_per_item: int | Literal["all"] = "all"
     similarity: str = COSINE
 

@@ -31,7 +31,6 @@ from xlingual.evaluation.run import Options
 from xlingual.files import atomic_file, make_folder
 from xlingual.integrations.loop_encoders import MODEL, RememberedImages, TrainedModel, check_model
 from xlingual.measures import Measure, as_recall, as_success, parse_pool_measures, parse_rank_measures
-from xlingual.requests.presets import preset_values
 from xlingual.results import Results, Summary
 from xlingual.store import open_store
 from xlingual.tasks import TASKS, load
@@ -43,7 +42,7 @@ except ImportError:  # before version 6
 
 # keywords of tasks that an evaluator sets itself
 _OWN = ("text_encoders", "runs", "image_encoder", "store", "name")
-_SAMPLES = ("pairs", "sample_size", "or_fewer", "texts_per_item", "queries", "splits", "seeds", "seed")
+_SAMPLES = ("pairs", "sample", "texts_per_item", "queries", "seeds", "seed")
 _logger = logging.getLogger(__name__)
 
 
@@ -78,8 +77,7 @@ class _TaskEvaluator(SentenceEvaluator):  # type: ignore[misc]  # the library is
             if given not in known:
                 raise TypeError(f"unexpected option {given!r}.{did_you_mean(given, known)}")
         self.data, self.name, self.write_csv = data, name, write_csv
-        preset = preset_values(load(row.request).presets, options, known)
-        self.given, self.options = options, {**self.fast, **preset, **options, **settings}
+        self.given, self.options = options, {**self.fast, **options, **settings}
         self.encoding = {
             "batch_size": batch_size,
             "show_progress_bar": show_progress_bar,
@@ -192,7 +190,7 @@ class BackretrievalEvaluator(_PairEvaluator):
         store: where vectors of images are kept and found; those of the trained model never are.
         more: `batch_size`, `show_progress_bar`, `write_csv`, `truncate_dim`, `query_prompt`,
             `query_prompt_name`, `corpus_prompt` and `corpus_prompt_name` as of the library's
-            InformationRetrievalEvaluator; and any option of `backretrieval`: pairs, sample_size, seeds,
+            InformationRetrievalEvaluator; and any option of `backretrieval`: pairs, sample, seeds,
             measures, threads …
 
     """

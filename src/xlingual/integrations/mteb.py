@@ -50,7 +50,7 @@ def mteb_task(
     A pool is one subset, "default": its questions are the queries, its candidates the corpus. A manifest, or
     data as `Manifest.of` takes them, has a subset for each language pair: texts of the source language look
     for the texts of their own items in the target language, as in `crosslingual_retrieval`, whose
-    `sample_size`, `seed`, `texts_per_item`, `queries` and `or_fewer` choose them. `name` is that of
+    `sample`, `seed`, `texts_per_item` and `queries` choose them. `name` is that of
     the task and of its file, so without a slash; `candidate_text` is that of `multilingual_pool`.
     """
     if name is not None and (not name.strip() or set(name) & set("/\\")):

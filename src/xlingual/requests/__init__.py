@@ -4,13 +4,11 @@ From a record come the options of the command and their help, the TOML file that
 Schema, and what a result keeps as "how this was made". `read` makes them, and checks every value.
 """
 
-from xlingual.requests.presets import Preset
 from xlingual.requests.provenance import answers, sign, signed
 from xlingual.requests.reading import checked, made, read
 from xlingual.requests.record import Record, Request, argument, defaults, leaves, option, schema, values
 
 __all__ = [
-    "Preset",
     "Record",
     "Request",
     "answers",

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import field
 
-from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     DECLARED_CLUSTERS,
     NEEDS_VECTORS,
     NO_CORRECTION,
-    PAPER,
     SYSTEMS,
     Annotate,
     Cluster,
@@ -25,7 +22,6 @@ from xlingual.requests.shared import (
     Keeping,
     ManifestOptions,
     Output,
-    PaperPreset,
     Pool,
     PoolLanguages,
     Queries,
@@ -65,11 +61,8 @@ CandidateText: TypeAlias = Annotated[
 class PairsRequest(Request, frozen=True, kw_only=True):
     """Options of every evaluation over language pairs."""
 
-    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
-
     data: ManifestOptions
     text_encoders: TextEncoders
-    preset: PaperPreset = None
     annotate: Annotate = ()
     keeping: Keeping
     sampling: Sampling

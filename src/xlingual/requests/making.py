@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from xlingual.requests.presets import Preset
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
-    PAPER,
     AsJson,
     EqualIds,
     Form,
     Keeping,
     ManifestOptions,
-    PaperPreset,
     Pool,
     PoolLanguages,
     Queries,
     Quiet,
+    SampleOf,
     Sampling,
     SkipBroken,
     Split,
@@ -64,10 +61,7 @@ class CheckRequest(Request, frozen=True, kw_only=True):
             reads=pair_list,
         ),
     ] = None
-    sample_size: Annotated[
-        Positive | None,
-        option("Number of items drawn for each side, with --image-encoder.", metavar="N", otherwise="all"),
-    ] = None
+    sample: SampleOf = "all"
     k: Annotated[Positive, option("K of R@K, with --image-encoder.", metavar="K")] = 10
     keeping: Keeping = Keeping()
 
@@ -76,7 +70,6 @@ class SampleRequest(Request, frozen=True, kw_only=True):
     """Write the queries and targets that an evaluation draws, for a search engine."""
 
     command = "data sample"
-    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
 
     data: ManifestOptions
     matching: Annotated[
@@ -86,7 +79,6 @@ class SampleRequest(Request, frozen=True, kw_only=True):
             "they are left out, as for bkr."
         ),
     ] = False
-    preset: PaperPreset = None
     queries: Queries = None
     sampling: Sampling
     skip_broken: SkipBroken = False

@@ -16,7 +16,6 @@ from typing import Any, ParamSpec, TypeVar
 import msgspec
 
 from xlingual.hidden import shown
-from xlingual.requests.presets import preset_values
 from xlingual.requests.record import Leaf, Record, Request, leaves, values
 from xlingual.requests.values import plain
 from xlingual.results.digest import digest_of
@@ -49,10 +48,7 @@ def signed(found: F, request: Request, *, run: bool = True) -> F:
 
 
 def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
-    """Make a function sign its result with its arguments, as a request of a kind names them.
-
-    Its argument `preset`, if any, stands for the values of that preset, as in a request.
-    """
+    """Make a function sign its result with its arguments, as a request of a kind names them."""
 
     def of(function: Callable[P, F]) -> Callable[P, F]:
         wanted = inspect.signature(function)
@@ -60,7 +56,6 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
         @wraps(function)
         def answered(*given: P.args, **more: P.kwargs) -> F:
             bound = wanted.bind(*map(plain, given), **{name: plain(value) for name, value in more.items()})
-            bound.arguments |= preset_values(kind.presets, bound.arguments, wanted.parameters)
             with noting():
                 for value in bound.arguments.values():
                     note_argument(value)

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from xlingual.errors import InputError, did_you_mean, listed, why
-from xlingual.requests.presets import preset_values
-from xlingual.requests.record import Leaf, Record, Request, fields, key_of, leaves, record_of, refused
+from xlingual.requests.record import Leaf, Record, fields, key_of, leaves, record_of, refused
 from xlingual.requests.values import check, may_be_none
 
 R = TypeVar("R", bound=Record)
@@ -43,12 +42,7 @@ def checked(kind: type[Record], given: Mapping[str, Any], where: str = "") -> di
 
 
 def made(kind: type[R], values: Mapping[str, Any], where: str = "") -> R:
-    """Return the request with some checked values, and those of its preset, if any.
-
-    Raises InputError where one is missing.
-    """
-    presets = kind.presets if issubclass(kind, Request) else {}
-    values = {**preset_values(presets, values, leaves(kind)), **values}
+    """Return the request with some checked values; raise InputError where one is missing."""
     for leaf in leaves(kind).values():
         if leaf.required and leaf.key not in values:
             raise InputError(

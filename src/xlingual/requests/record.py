@@ -12,7 +12,6 @@ import msgspec
 from msgspec import NODEFAULT, Meta
 
 from xlingual.errors import InputError, parameter
-from xlingual.requests.presets import Preset
 from xlingual.requests.values import check
 
 _MARKS: Final = "marks"
@@ -85,7 +84,6 @@ class Request(Record, frozen=True, kw_only=True):
     command: ClassVar[str]  # "evaluate backretrieval"
     first: ClassVar[tuple[str, ...]] = ()  # options that stand first in the help
     in_files: ClassVar[tuple[str, ...]] = ()  # fields that are no options, and can be given in a file
-    presets: ClassVar[Mapping[str, Preset]] = {}  # what the option --preset may name
     one_of: ClassVar[tuple[str, ...]] = ()  # fields of which one at least must be given
     own_folder: ClassVar[bool] = False  # what it reads in the folder `out`, it wrote there itself
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from xlingual.requests.presets import Preset
 from xlingual.requests.record import Record, argument, option
 from xlingual.requests.values import (
     Natural,
     Positive,
     comma_list,
+    number_all_or_file,
     number_or_all,
     pair_list,
     seed_or_mean,
@@ -136,6 +136,17 @@ class ManifestOptions(Columns, frozen=True, kw_only=True):
     ] = None
 
 
+SampleOf: TypeAlias = Annotated[
+    int | str,
+    option(
+        "Items drawn for each side, at most N; all; or a FILE of fixed samples, an .npz with S and T, whose "
+        "rows are the seeds.",
+        metavar="N|all|FILE",
+        reads=number_all_or_file,
+    ),
+]
+
+
 class Samples(Record, frozen=True, kw_only=True):
     """Languages and samples that are evaluated, but for the number of samples."""
 
@@ -148,12 +159,7 @@ class Samples(Record, frozen=True, kw_only=True):
             reads=pair_list,
         ),
     ] = None
-    sample_size: Annotated[
-        int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
-    ] = None
-    or_fewer: Annotated[
-        bool, option("If a language pair has fewer items than --sample-size, use all that it has.")
-    ] = False
+    sample: SampleOf = "all"
     texts_per_item: Annotated[
         Positive | Literal["all"],
         option(
@@ -162,7 +168,6 @@ class Samples(Record, frozen=True, kw_only=True):
             reads=number_or_all,
         ),
     ] = "all"
-    splits: Annotated[Path | None, option("File of fixed samples: .npz with S and T.")] = None
     seed: Annotated[int, option("Seed of the first sample.")] = 0
 
 
@@ -178,27 +183,6 @@ Queries: TypeAlias = Annotated[
         "Use only N queries, drawn at random from the sources; the candidates stay the same.",
         metavar="N",
         otherwise="all",
-    ),
-]
-
-# Section 3.1 of Fain, Twomey and Bollegala (SIGIR 2021): so many documents on each side, and 25 seeds
-PAPER = Preset(
-    {
-        "sample_size": 10_000,
-        "or_fewer": True,
-        "texts_per_item": 1,
-        "seeds": 25,
-        "queries": None,
-        "measures": ("R@10",),
-        "measure": "R@10",
-    },
-    instead={"splits": ("sample_size", "or_fewer", "seeds"), "sample_size": ("or_fewer",)},
-)
-PaperPreset: TypeAlias = Annotated[
-    Literal["paper"] | None,
-    option(
-        "paper: sample as in the Backretrieval paper, that is --sample-size 10000 --or-fewer "
-        "--texts-per-item 1 --seeds 25, and R@10; your own options override it.",
     ),
 ]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from msgspec import field
 
 from xlingual.errors import InputError
-from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import Ranking
 from xlingual.requests.reading import checked, made
 from xlingual.requests.record import Request, argument, defaults, leaves, option, values
@@ -18,13 +17,11 @@ from xlingual.requests.shared import (
     DECLARED_CLUSTERS,
     NEEDS_VECTORS,
     NO_CORRECTION,
-    PAPER,
     Highlight,
     ImageEncoding,
     Keeping,
     ManifestOptions,
     Output,
-    PaperPreset,
     Samples,
     SeedShown,
     TextEncoders,
@@ -34,21 +31,19 @@ from xlingual.requests.shared import (
 class ManySamples(Samples, frozen=True, kw_only=True):
     """Languages and samples of a validation: 25 samples by default."""
 
-    seeds: Annotated[int | None, option("Number of samples drawn.", otherwise="25, or those of --splits")] = (
-        None
-    )
+    seeds: Annotated[
+        int | None, option("Number of samples drawn.", otherwise="25, or those of --sample FILE")
+    ] = None
 
 
 class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     """Check how well Backretrieval agrees with true retrieval."""
 
     command = "validate backretrieval"
-    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
     refused = NEEDS_VECTORS | NO_CORRECTION | DECLARED_CLUSTERS
 
     data: ManifestOptions
     text_encoders: TextEncoders
-    preset: PaperPreset = None
     keeping: Keeping
     sampling: ManySamples
     images: ImageEncoding
@@ -169,14 +164,9 @@ _OF_ALL = {"form", "as_json", "quiet", "report"}
 
 
 def _given(request: Request) -> dict[str, Any]:
-    """Return the values of a request that are not the defaults, and those given beside its preset.
-
-    A preset of a single data set may stand for the others.
-    """
-    usual, found = defaults(type(request)), values(request)
-    preset = {} if found["preset"] is None else request.presets[found["preset"]].values
-    beside = {name for name, value in preset.items() if name in found and found[name] != value}  # they win
-    return {name: value for name, value in found.items() if name in beside or value != usual.get(name)}
+    """Return the values of a request that are not the defaults."""
+    usual = defaults(type(request))
+    return {name: value for name, value in values(request).items() if value != usual.get(name)}
 
 
 def _own(options: Mapping[str, Any], where: str) -> Mapping[str, Any]:
@@ -192,8 +182,9 @@ def _own(options: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 
 
 def _without_samples(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the shared options; a data set with fixed samples of its own takes no others."""
-    drawn = {"seeds", "sample_size", "or_fewer"} if "splits" in own else set()
+    """Return the shared options; a data set with fixed samples of its own takes no seeds."""
+    sample = own.get("sample", "all")
+    drawn = {"seeds", "sample"} if isinstance(sample, str) and sample != "all" else set()
     return {name: value for name, value in shared.items() if name not in drawn}
 
 

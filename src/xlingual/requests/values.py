@@ -114,6 +114,11 @@ def seed_or_mean(text: str) -> int | str:
     raise InputError(f"{text!r} is neither the number of a seed nor 'mean'")
 
 
+def number_all_or_file(text: str) -> int | str:
+    """Return a number of at least 1, "all", or the name of a file."""
+    return number_or_all(text) if text.lstrip("+-").isdecimal() else text
+
+
 def number_or_all(text: str) -> int | str:
     """Return a number of at least 1, or "all"."""
     if text == "all":

@@ -57,7 +57,7 @@ class Entry(Measured, frozen=True):
             "several texts are nearest); they count with the average over all orders."
         ),
     ]
-    seed: Annotated[Count, about("Seed of the sample; with --splits the row of S.")]
+    seed: Annotated[Count, about("Seed of the sample; of fixed samples the row of S.")]
     signature: Annotated[str, about("What the number depends on, key:value joined by |.")]
     note: Annotated[
         str | None, about("Why a number is missing, or how it was drawn; null where there is nothing to say.")

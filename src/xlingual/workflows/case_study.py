@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from xlingual import encoders
 from xlingual.comparison.case_study import WORST, Cast, case_study
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
+from xlingual.data.samples import SampleLike
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
@@ -50,10 +51,8 @@ class Evaluated:
 
     image_encoder: ImageModelLike
     pairs: str | Sequence[str] | None = None
-    sample_size: int | None = None
-    or_fewer: bool = False
+    sample: SampleLike = "all"
     texts_per_item: int | Literal["all"] = "all"
-    splits: str | Path | None = None
     seeds: int = 1
     seed: int = 0
     measure: str = "R@10"

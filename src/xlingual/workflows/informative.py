@@ -28,7 +28,7 @@ def manifest_informative(
     """Return what Backretrieval can tell; images that the check could not open are left out."""
     _, encoder = encoders.image_encoder(image_encoder, languages=list(manifest.languages))
     usable = readable(manifest, check) if encoder.opens_images and check is not None else None
-    options = Options(request.pairs, request.sample_size, progress=progress, store=open_store(store))
+    options = Options(request.pairs, request.sample, progress=progress, store=open_store(store))
     return checked(manifest, image_encoder, options, request.k, usable)
 
 

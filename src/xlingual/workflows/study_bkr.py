@@ -44,14 +44,14 @@ def bkr_of_queries(
     """
     sources, targets = _sample(manifest, pair, queries, seed)
     with TemporaryDirectory() as folder:
-        splits = Path(folder) / "sample.npz"
-        np.savez(splits, S=sources[None], T=targets[None])
+        samples = Path(folder) / "sample.npz"
+        np.savez(samples, S=sources[None], T=targets[None])
         results = backretrieval(
             manifest,
             text_encoders=cast("Any", systems),
             image_encoder=image_encoder,
             pairs=[f"{pair[0]}:{pair[1]}"],
-            splits=splits,
+            sample=samples,
             measures=[MEASURE],
             threads=threads,
             ranker=ranker,

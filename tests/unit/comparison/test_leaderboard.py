@@ -45,7 +45,7 @@ def test_two_tasks_are_two_columns_and_missing_cells_stay_empty(folders, three):
 
 def test_a_mean_is_over_one_measure(folders, three):
     """Two columns of XLR and one of Backretrieval: means of XLR alone, of encoders with both."""
-    other = folders.xlr("y", three[:2], seed=1, sample_size=40)
+    other = folders.xlr("y", three[:2], seed=1, sample=40)
     board = leaderboard([folders.xlr("x", three), other, folders.bkr("b", three)])
     means = {(mean.encoder, mean.measure): mean.value for mean in board.means}
     assert set(means) == {("good", "XLR R@1"), ("mid", "XLR R@1")}
@@ -55,7 +55,7 @@ def test_a_mean_is_over_one_measure(folders, three):
 
 def test_unequal_conditions_are_never_in_one_column(folders, three):
     one = folders.xlr("one", three[:2])
-    other = folders.xlr("other", three[2:], seed=1, sample_size=40)
+    other = folders.xlr("other", three[2:], seed=1, sample=40)
     board = leaderboard([one, other])
     assert [len(found.known) for found in board.columns] == [2, 1]
     assert all("sample" in found.name for found in board.columns), "the names say in what they differ"

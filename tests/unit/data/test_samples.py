@@ -5,7 +5,6 @@ import pytest
 
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
-from xlingual.errors import InputError
 
 
 def lopsided():
@@ -19,7 +18,7 @@ def lopsided():
 def test_the_scarce_side_gets_the_shared_items_it_needs(size):
     manifest = lopsided()
     for source, target in (("en", "de"), ("de", "en")):
-        (sample,) = Sampler(manifest, size=size).non_matching(source, target)
+        (sample,) = Sampler(manifest, sample=size).non_matching(source, target)
         assert len(sample.source) == len(sample.target) == size
         items = manifest.item[sample.source], manifest.item[sample.target]
         assert len(np.intersect1d(*items)) == 0
@@ -47,7 +46,7 @@ def draws(manifest, texts, **options):
     return [*sampler.non_matching("en", "de"), *sampler.matching("en", "de")]
 
 
-@pytest.mark.parametrize("options", [{}, {"size": 9}, {"size": 9, "queries": 4}])
+@pytest.mark.parametrize("options", [{}, {"sample": 9}, {"sample": 9, "queries": 4}])
 def test_texts_of_an_item_are_drawn_and_nothing_else_changes(options):
     manifest = several()
     for one, two, every in zip(*(draws(manifest, n, **options) for n in (1, 2, "all")), strict=True):
@@ -86,8 +85,8 @@ def test_one_text_of_each_has_an_equal_chance():
 @pytest.mark.parametrize(
     ("size", "apart", "same"), [(10, 10, 10), (80, 80, 80), (101, 100, 100), (9999, 100, 100)]
 )
-def test_or_fewer_takes_what_a_pair_has(size, apart, same):
-    sampler = Sampler(lopsided(), size=size, or_fewer=True)
+def test_a_pair_with_fewer_items_gives_what_it_has(size, apart, same):
+    sampler = Sampler(lopsided(), sample=size)
     for source, target in (("en", "de"), ("de", "en")):
         (one,), (two,) = sampler.non_matching(source, target), sampler.matching(source, target)
         assert (len(one.source), len(one.target)) == (apart, apart)
@@ -96,7 +95,7 @@ def test_or_fewer_takes_what_a_pair_has(size, apart, same):
         assert sampler.described(source, target, matching=True) == str(same)
 
 
-def test_or_fewer_finds_the_largest_size_that_could_be_asked_for():
+def test_the_largest_sample_is_what_the_data_give():
     rng = np.random.default_rng(0)
     for _ in range(60):
         both, one, two = rng.integers(0, 9, 3)
@@ -106,9 +105,9 @@ def test_or_fewer_finds_the_largest_size_that_could_be_asked_for():
         if both + one == 0 or both + two == 0 or (both == 1 and one == two == 0):
             continue
         manifest = Manifest.of(rows)
-        (found,) = Sampler(manifest, size=99, or_fewer=True).non_matching("en", "de")
+        (found,) = Sampler(manifest, sample=99).non_matching("en", "de")
         size = len(found.source)
-        (again,) = Sampler(manifest, size=size).non_matching("en", "de")
+        (again,) = Sampler(manifest, sample=size).non_matching("en", "de")
         assert len(found.target) == size and found.source.tolist() == again.source.tolist()
-        with pytest.raises(InputError, match="larger than the data"):
-            Sampler(manifest, size=size + 1).non_matching("en", "de")
+        (more,) = Sampler(manifest, sample=size + 1).non_matching("en", "de")
+        assert more.source.tolist() == again.source.tolist()

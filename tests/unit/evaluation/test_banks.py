@@ -124,7 +124,7 @@ def test_crosslingual_retrieval_ranks_by_the_papers_scores(data, name, tmp_path)
 
 @BOTH
 def test_backretrieval_takes_the_nearest_text_by_the_papers_scores(data, name, tmp_path):
-    images, options = Images(0.2), {"pairs": "en-de", "sample_size": 18, "measures": "R@5", "seeds": 2}
+    images, options = Images(0.2), {"pairs": "en-de", "sample": 18, "measures": "R@5", "seeds": 2}
     given = {"text_encoders": Vectors(), "image_encoder": images, "store": None, "split": "test", **options}
     found = backretrieval(data, similarity=fit(name, data), trec=tmp_path, **given)
     bank = vectors_of("en", ids_of("en", True))

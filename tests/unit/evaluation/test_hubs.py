@@ -261,7 +261,7 @@ def test_without_examples_no_text_is_kept():
 def test_only_the_first_sample_of_a_pair_is_looked_at():
     en, de = with_a_hub()
     manifest, encoder = manifest_of(200), Given(en=en, de=de)
-    options = {"measures": "R@1", "pairs": "en-de,de-en", "sample_size": 120, "store": None}
+    options = {"measures": "R@1", "pairs": "en-de,de-en", "sample": 120, "store": None}
     several = crosslingual_retrieval(manifest, encoder, seeds=3, **options)
     known = [(one.source, one.seed) for one in several.entries if one.views is not None]
     assert sorted(known) == [("de", 0), ("en", 0)]

@@ -83,7 +83,7 @@ def test_backretrieval_of_the_first_seed(n, seed):
     rng = np.random.default_rng(seed)
     en, de = (vectors(rng, n).astype(np.float32).astype(float) for _ in range(2))
     images = Pictures(images=rng.standard_normal((n, 3)))
-    options = {**PAIR, "image_encoder": images, "measures": "R@3", "seeds": 2, "sample_size": 12}
+    options = {**PAIR, "image_encoder": images, "measures": "R@3", "seeds": 2, "sample": 12}
     options["cluster"] = "declared"
     found = backretrieval(data(n), {"a": Given(en=en, de=de)}, **options)
     rows = found.tables["neighbours"].to_pylist()

@@ -232,7 +232,7 @@ def test_one_file_for_several_seeds_is_named(tmp_path, ranking):
     for seeds in (1, 2):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            xlr({"x": f"run:{tmp_path}/run.json"}, sample_size=20, measures=["R@1"], seeds=seeds)
+            xlr({"x": f"run:{tmp_path}/run.json"}, sample=20, measures=["R@1"], seeds=seeds)
         assert any("{seed} in its name" in str(one.message) for one in said) is (seeds == 2)
 
 

@@ -65,7 +65,7 @@ def signature(n=24, **changes):
     [
         ({"text": "another"}, "data"),
         ({"seed": 1}, "sample"),
-        ({"sample_size": 9}, "sample"),
+        ({"sample": 9}, "sample"),
         ({"image": "images-2"}, "images"),
         ({"measures": ["R@4"]}, "measure"),
     ],

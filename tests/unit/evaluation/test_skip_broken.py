@@ -57,7 +57,7 @@ def test_fixed_samples_keep_the_other_rows(tmp_path):
     whole = backretrieval(
         manifest({}, [i for i in range(N) if i not in BROKEN]),
         **OPTIONS,
-        splits=_splits(tmp_path, 17),
+        sample=_splits(tmp_path, 17),
         measures=["R@3"],
         pairs="en-de",
     )
@@ -65,7 +65,7 @@ def test_fixed_samples_keep_the_other_rows(tmp_path):
         found = backretrieval(
             manifest(),
             **OPTIONS,
-            splits=tmp_path / "s.npz",
+            sample=tmp_path / "s.npz",
             measures=["R@3"],
             pairs="en-de",
             skip_broken=True,

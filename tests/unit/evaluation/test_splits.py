@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.samples import Sampler, read_splits, resolve_pairs
+from xlingual.data.samples import Sampler, read_samples, resolve_pairs
 from xlingual.errors import InputError
 from xlingual.streams import stream
 
@@ -22,7 +22,7 @@ def write(folder, **arrays):
 
 def test_each_row_is_one_seed(manifest, tmp_path):
     S, T = np.array([[0, 3, 5], [7, 1, 2]]), np.array([[1, 2, 8], [0, 4, 11]])
-    sampler = Sampler(manifest, splits=read_splits(write(tmp_path, S=S, T=T), 12))
+    sampler = Sampler(manifest, sample=write(tmp_path, S=S, T=T))
     for source, target in (("en", "de"), ("de", "en")):
         samples = sampler.non_matching(source, target)
         assert [sample.seed for sample in samples] == [0, 1]
@@ -38,7 +38,7 @@ def test_each_row_is_one_seed(manifest, tmp_path):
 
 def test_an_item_on_both_sides_is_refused(manifest, tmp_path):
     path = write(tmp_path, S=np.array([[0, 3]]), T=np.array([[3, 4]]))
-    sampler = Sampler(manifest, splits=read_splits(path, 12))
+    sampler = Sampler(manifest, sample=path)
     with pytest.raises(InputError, match="row 0: 1 items are both source and target"):
         sampler.non_matching("en", "de")
     assert len(sampler.matching("en", "de")) == 1
@@ -58,7 +58,7 @@ def test_an_item_on_both_sides_is_refused(manifest, tmp_path):
 )
 def test_splits_that_cannot_be_right_are_refused(tmp_path, arrays, complaint):
     with pytest.raises(InputError, match=complaint):
-        read_splits(write(tmp_path, **arrays), 12)
+        read_samples(write(tmp_path, **arrays), 12)
 
 
 def test_seeds_give_other_samples_and_a_stream_its_own_numbers(manifest):

@@ -98,7 +98,7 @@ def test_several_right_answers_and_a_depth(tmp_path):
         text_encoders=[Vectors("a", 0.9)],
         measures=["R@5", "Success@5", "RR@10"],
         pairs="en-de",
-        sample_size=40,
+        sample=40,
         seeds=2,
         trec=tmp_path,
         trec_depth=10,

@@ -132,19 +132,17 @@ def test_the_primary_metric_is_known_before_the_first_call(ours, several, manife
         evaluator = ours.CrosslingualRetrievalEvaluator(data, **options)
         assert evaluator.primary_metric == primary and primary in evaluator(Model())
     assert ours.BackretrievalEvaluator(manifest, "pixels", measures="SIM").primary_metric == "bkr_sim"
-    ours.CrosslingualRetrievalEvaluator(several, pairs="en-de", preset="paper", seeds=2)
+    ours.CrosslingualRetrievalEvaluator(several, pairs="en-de", sample=10_000, seeds=2)
 
 
 def test_images_are_encoded_once(ours, manifest, tmp_path):
     images = Counted()
-    evaluator = ours.BackretrievalEvaluator(
-        manifest, images, store=tmp_path, sample_size=15, pairs="en-de,es-en"
-    )
+    evaluator = ours.BackretrievalEvaluator(manifest, images, store=tmp_path, sample=15, pairs="en-de,es-en")
     encoded = images.n
     first, second, other = (evaluator(model) for model in (Model(), Model(), Model(size=5)))
     assert first == second != other
     assert 30 <= images.n == encoded <= 40
-    again = ours.BackretrievalEvaluator(manifest, images, store=tmp_path, sample_size=15, pairs="en-de,es-en")
+    again = ours.BackretrievalEvaluator(manifest, images, store=tmp_path, sample=15, pairs="en-de,es-en")
     counted = images.n
     assert again(Model()) == first and images.n == counted
 

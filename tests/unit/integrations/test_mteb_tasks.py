@@ -62,8 +62,7 @@ def test_a_pair_has_every_text_of_the_same_item_as_relevant(library, manifest):
 
 def test_samples_are_those_of_the_evaluation(library, manifest):
     one, same, other = (
-        loaded(mteb_task(manifest, pairs="en-de", sample_size=5, seed=seed))["en-de"]["test"]
-        for seed in (0, 0, 1)
+        loaded(mteb_task(manifest, pairs="en-de", sample=5, seed=seed))["en-de"]["test"] for seed in (0, 0, 1)
     )
     assert one == same and one["queries"] != other["queries"] and len(one["queries"]["id"]) == 5
 

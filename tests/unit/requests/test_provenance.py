@@ -28,7 +28,7 @@ def test_objects_are_named_by_their_identity():
         "text_encoders": {"ours": encoder, "theirs": "st:a/b"},
         "image_encoder": SimpleNamespace(),
         "measures": (SimpleNamespace(name="R@10"), "RR"),
-        "splits": Path("s.npz"),
+        "sample": Path("s.npz"),
         "seeds": 3,
         "queries": None,
         "progress": print,
@@ -39,7 +39,7 @@ def test_objects_are_named_by_their_identity():
         "text_encoders": {"ours": "random:8", "theirs": "st:a/b"},
         "image_encoder": "SimpleNamespace",
         "measures": ["R@10", "RR"],
-        "splits": "s.npz",
+        "sample": "s.npz",
         "seeds": 3,
     }
 

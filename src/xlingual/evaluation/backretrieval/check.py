@@ -22,7 +22,7 @@ from msgspec import structs
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
-from xlingual.data.samples import Sample, Sampler
+from xlingual.data.samples import Sample, SampleLike, Sampler
 from xlingual.embed.sides import ImageIndex, embed_images, embed_texts
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import InputError, parameter
@@ -74,8 +74,7 @@ def check_backretrieval(
     image_encoder: ImageModelLike,
     *,
     pairs: str | Sequence[str] | None = None,
-    sample_size: int | None = None,
-    or_fewer: bool = False,
+    sample: SampleLike = "all",
     texts_per_item: int | Literal["all"] = "all",
     seed: int = 0,
     k: int = 10,
@@ -91,8 +90,7 @@ def check_backretrieval(
         manifest: texts with images; with one language its items are divided as if there were a second.
         image_encoder: one spec, path or object that gives vectors.
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
-        sample_size: items drawn for each side; None takes all.
-        or_fewer: where a language pair has fewer items than `sample_size`, take as many as it has.
+        sample: items of each side: at most so many, "all", or an `.npz` of fixed samples.
         texts_per_item: texts of an item in a language that take part; or "all".
         seed: seed of the sample, as in `backretrieval`.
         k: K of R@K.
@@ -109,8 +107,8 @@ def check_backretrieval(
 
     """
     data = Manifest.of(manifest)
-    options = Options(pairs, sample_size, None, 1, seed, threads, progress, skip_broken, open_store(store))
-    options = replace(options, or_fewer=or_fewer, texts_per_item=texts_per_item)
+    options = Options(pairs, sample, 1, seed, threads, progress, skip_broken, open_store(store))
+    options = replace(options, texts_per_item=texts_per_item)
     opens = encoders.image_encoder(image_encoder, languages=list(data.languages))[1].opens_images
     usable = usable_rows(data, data.languages) if skip_broken and opens else None
     return checked(data, image_encoder, options, k, usable)
@@ -137,10 +135,9 @@ def checked(
     if not alone:
         sampler = Sampler(
             manifest,
-            size=options.sample_size,
+            sample=options.sample,
             seed=options.seed,
             usable=usable,
-            or_fewer=options.or_fewer,
             texts_per_item=options.texts_per_item,
         )
         strict = options.pairs is not None

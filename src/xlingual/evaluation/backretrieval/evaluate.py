@@ -18,6 +18,7 @@ from xlingual.arrays import distinct_values
 from xlingual.arrow import table_of
 from xlingual.data.images import cut
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
+from xlingual.data.samples import SampleLike
 from xlingual.embed.sides import ImageIndex
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import InputError, listed, warn
@@ -76,11 +77,9 @@ def backretrieval(
     runs: RunsLike = (),
     image_encoder: ImageModelLike,
     pairs: str | Sequence[str] | None = None,
-    sample_size: int | None = None,
-    or_fewer: bool = False,
+    sample: SampleLike = "all",
     texts_per_item: int | Literal["all"] = "all",
     queries: int | None = None,
-    splits: str | Path | None = None,
     seeds: int = 1,
     seed: int = 0,
     measures: str | Sequence[str | Measure] = ("R@10",),
@@ -92,7 +91,6 @@ def backretrieval(
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,
-    preset: str | None = None,
     similarity: str = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
@@ -107,12 +105,11 @@ def backretrieval(
         image_encoder: one spec, path or object; its cosine is the image similarity g. Or g itself: a
             function of two batches of images that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
-        sample_size: items drawn for each side; None takes all.
-        or_fewer: where a language pair has fewer items than `sample_size`, take as many as it has.
+        sample: items of each side, drawn at random: at most so many, "all", or an `.npz` of fixed samples,
+            whose rows are the seeds.
         texts_per_item: texts of an item in a language that take part, drawn for each seed; or "all".
         queries: number of sources that are queries, drawn at random; the others are candidates of the way
             back all the same. None: all sources are queries. There is no ceiling then, and chance is K/D.
-        splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
         seed: the first seed.
         measures: `R@k` (each query has one right answer: `Success@k` is the same and reported as `R@k`),
@@ -128,8 +125,6 @@ def backretrieval(
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
-        preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
-            given.
         similarity: how texts are compared: "cosine"; or, with hubs corrected by training queries,
             "csls?k=10&fit=FILE#train" or "inverted-softmax?beta=20&fit=FILE#train".
         trec: folder for runs and qrels of the way back: the source images as the retrieved text's image
@@ -146,10 +141,9 @@ def backretrieval(
     chosen = as_recall(parse_rank_measures(measures, beside=[SIM]))
     recording = Recording(examples, neighbours, trec, trec_depth)
     options = Options(
-        *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
+        *(pairs, sample, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
         queries=queries,
         cluster=cluster,
-        or_fewer=or_fewer,
         texts_per_item=texts_per_item,
         similarity=similarity,
     )

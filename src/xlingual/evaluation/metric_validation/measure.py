@@ -251,7 +251,7 @@ def paired_samples(
         samples = sampler.matching(source, target, _n_items(manifest, of_pair[0].sample.source))
         same += [PairTask(source, target, sample) for sample in samples]
         most = _n_items(manifest, samples[0].source)
-        apart += of_pair if sampler.splits is not None else _cut(manifest, of_pair, most)
+        apart += of_pair if sampler.fixed is not None else _cut(manifest, of_pair, most)
     if not apart:
         raise InputError(
             "no item has texts in two languages, and XLR needs matching texts: give an item column, or use "

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import structs
 
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
-from xlingual.data.samples import resolve_pairs
+from xlingual.data.samples import SampleLike, fixed_samples, resolve_pairs
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, listed, parameter
 from xlingual.evaluation.backretrieval.evaluate import NAME
@@ -54,10 +54,8 @@ def validate_backretrieval(
     image_encoder: EncoderLike,
     pairs: str | Sequence[str] | None = None,
     both_directions: bool = False,
-    sample_size: int | None = None,
-    or_fewer: bool = False,
+    sample: SampleLike = "all",
     texts_per_item: int | Literal["all"] = "all",
-    splits: str | Path | None = None,
     seeds: int | None = None,
     seed: int = 0,
     measure: str | Measure = "R@10",
@@ -69,15 +67,14 @@ def validate_backretrieval(
     progress: Progress | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
-    preset: str | None = None,
     **columns: Unpack[DataOptions],
 ) -> Validation:
     """Compare Backretrieval, SIM and CORR with true cross-lingual retrieval, over encoders.
 
-    BkR, SIM and CORR use the non-matching samples of `backretrieval`. XLR uses the items of the same
-    `sample_size` (the sources of BkR, where all items have both languages), with `splits` the items of its
-    rows S; where neither is given, as many items as BkR has sources. Where fewer items have both languages,
-    the samples of BkR are cut to their number, with a warning: both choose among as many candidates.
+    BkR, SIM and CORR use the non-matching samples of `backretrieval`. XLR uses as many items (the sources of
+    BkR, where all items have both languages), of fixed samples the items of rows S. Where fewer items have
+    both languages, the samples of BkR are cut to their number, with a warning: both choose among as many
+    candidates.
 
     Args:
         manifest: texts with images; the items of a pair must have texts in both languages.
@@ -85,10 +82,9 @@ def validate_backretrieval(
         image_encoder: one spec, path or object; its cosine is the image similarity g.
         pairs: language pairs such as "en-de"; None takes all ordered pairs with items in both languages.
         both_directions: add the reverse of each pair.
-        sample_size: items drawn for each side; None takes all.
-        or_fewer: where a language pair has fewer items than `sample_size`, take as many as it has.
+        sample: items of each side, drawn at random: at most so many, "all", or an `.npz` of fixed samples,
+            whose rows are the seeds.
         texts_per_item: texts of an item in a language that take part, drawn for each seed; or "all".
-        splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1; 25 where None.
         seed: the first seed.
         measure: R@k, of BkR and of XLR, whose number is the hit rate: Success@k where an item has several
@@ -102,8 +98,6 @@ def validate_backretrieval(
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
-        preset: "paper" stands for the sampling of the paper (reference/samples), but for arguments that are
-            given.
 
     Raises:
         InputError: data, specs or options are invalid; the text says what to do.
@@ -111,18 +105,15 @@ def validate_backretrieval(
     """
     settings = _Settings(measure, family, threshold, seed)
     levels = [NONE, *([] if degrade is None else parse_levels(degrade))]
-    if splits is not None and seeds is not None:
-        raise InputError(f"{parameter('splits')} fixes samples and seeds: leave out {parameter('seeds')}")
-    drawn = SEEDS if seeds is None and splits is None else seeds or 1  # the rows of splits are the seeds
+    drawn = seeds if seeds is not None else 1 if fixed_samples(sample) else SEEDS
     with collected_warnings() as warnings:
         named = pairs
         if both_directions and pairs is not None:
             resolved = resolve_pairs(pairs, manifest.languages)
             named = [f"{a}:{b}" for pair in resolved for a, b in (pair, pair[::-1])]
         options = Options(
-            *(named, sample_size, splits, drawn, seed, threads, progress, skip_broken),
+            *(named, sample, drawn, seed, threads, progress, skip_broken),
             *(open_store(store), ranker),
-            or_fewer=or_fewer,
             texts_per_item=texts_per_item,
         )
         run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)

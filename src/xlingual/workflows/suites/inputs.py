@@ -26,7 +26,7 @@ from xlingual.results.digest import digest_of
 _PARTS = re.compile(r"::|[?&=#:]")
 _PLACE = re.compile(r"\{\w+\}")
 _FOUND = ("results", "candidate", "baseline")  # settings that name results
-_SPECS = ("runs", "similarity", *_FOUND)  # … and further ones that name files within a text
+_SPECS = ("runs", "sample", "similarity", *_FOUND)  # … and further ones that name files within a text
 
 
 def inputs(request: Request, images: dict[str, str] | None = None) -> dict[str, str]:

@@ -50,7 +50,7 @@ def test_a_run_that_is_gated_again_is_not_compared_with_itself(history, versions
 
 def test_runs_on_other_conditions_do_not_count_and_a_note_says_so(history, versions):
     passed(history, versions.xlr(0.4))
-    found = history.gate(versions.xlr(0.9, sample_size=60))
+    found = history.gate(versions.xlr(0.9, sample=60))
     assert found.first and found.outcome == "pass"
     (note,) = [one for one in found.warnings if "other conditions" in one]
     assert "sample: " in note

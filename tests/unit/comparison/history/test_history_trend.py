@@ -119,7 +119,7 @@ def test_other_data_are_not_compared_and_the_reason_is_said(history, versions, f
 def test_other_conditions_begin_anew(history, versions):
     history.record(versions.xlr(0.4))
     for noise in (0.4, 0.9, 0.9):
-        history.record(versions.xlr(noise, sample_size=60))
+        history.record(versions.xlr(noise, sample=60))
     (series,) = history.trend().series
     line = series.overall[0]
     first = line.points[1].change
@@ -130,7 +130,7 @@ def test_other_conditions_begin_anew(history, versions):
 def test_conditions_that_alternate_are_series_of_their_own(history, versions):
     for noise in (0.4, 0.6, 0.9):
         history.record(versions.xlr(noise))
-        history.record(versions.xlr(noise, sample_size=60))
+        history.record(versions.xlr(noise, sample=60))
     found = history.trend()
     assert [[point.record for point in one.overall[0].points] for one in found.series] == [
         [1, 3, 5],

@@ -166,7 +166,7 @@ def test_a_pair_without_a_side_is_left_out(tmp_path: Path) -> None:
 
 
 def test_options(tmp_path: Path) -> None:
-    found = checked(tmp_path, planted(), pairs="de-en", sample_size=50)
+    found = checked(tmp_path, planted(), pairs="de-en", sample=50)
     assert [(one.source, one.target, one.n_images) for one in found.pairs] == [("de", "en", 50)]
     with pytest.raises(InputError, match="expected at least 1, got 0"):
         checked(tmp_path, planted(), k=0)

@@ -61,7 +61,7 @@ def run(manifest, eye, **options):
 @pytest.mark.parametrize("size", [None, 9])
 @pytest.mark.cases(1)
 def test_a_cosine_gives_the_numbers_of_the_vectors(manifest, size):
-    by_vectors, by_function = (run(manifest, eye, sample_size=size) for eye in (Eyes(), cosine))
+    by_vectors, by_function = (run(manifest, eye, sample=size) for eye in (Eyes(), cosine))
     for one, other in zip(by_vectors.entries, by_function.entries, strict=True):
         assert (one.value, one.ci, one.oracle, one.ceiling, one.n_tied) == (
             (other.value, other.ci, other.oracle, other.ceiling, other.n_tied)

@@ -125,7 +125,7 @@ def test_a_validation_takes_the_hit_rate_and_says_what_it_is_called(measure):
         "image_encoder": Given("eyes", 0.1),
         "pairs": "en-de",
         "seeds": 2,
-        "sample_size": 8,
+        "sample": 8,
         "store": None,
     }
     for given, name in ((manifest(3), "Success@2"), (manifest(), "R@2")):
@@ -134,7 +134,7 @@ def test_a_validation_takes_the_hit_rate_and_says_what_it_is_called(measure):
         assert (found.measure, pair.conditions["measure"]) == ("R@2", "R@2")
         assert pair.conditions.get("xlr") == (name if name == "Success@2" else None)
         alone = crosslingual_retrieval(
-            given, text_encoders=texts, measures=[name], pairs="en-de", seeds=2, sample_size=8, store=None
+            given, text_encoders=texts, measures=[name], pairs="en-de", seeds=2, sample=8, store=None
         )
         for row in pair.encoders:
             mine = by_key(alone.entries, encoder=row.encoder, measure=name)

@@ -69,7 +69,7 @@ def case():
 
 
 def validate(case, encoders=None, **options):
-    given = {"pairs": "en-de", "measure": "R@3", "seeds": 3, "sample_size": 20} | options
+    given = {"pairs": "en-de", "measure": "R@3", "seeds": 3, "sample": 20} | options
     return validate_backretrieval(
         case.manifest,
         text_encoders=encoders or case.encoders(),
@@ -101,7 +101,7 @@ def scores_of(found, pair, name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.cases(4)
 def test_every_seed_equals_the_definitions(case, found, pair, name):
-    sampler = Sampler(case.manifest, size=20, seeds=3)
+    sampler = Sampler(case.manifest, sample=20, seeds=3)
     scores = scores_of(found, pair, name)
     for seed, (apart, same) in enumerate(
         zip(sampler.non_matching(*pair.split("-")), sampler.matching(*pair.split("-")), strict=True)
@@ -118,7 +118,7 @@ def test_every_seed_equals_the_definitions(case, found, pair, name):
 
 def test_xlr_at_1_is_beside_xlr(case, found):
     assert found.measure_at_1 == "R@1"
-    options = {"pairs": "en-de", "measures": ["R@1"], "sample_size": 20, "seeds": 3}
+    options = {"pairs": "en-de", "measures": ["R@1"], "sample": 20, "seeds": 3}
     results = crosslingual_retrieval(case.manifest, text_encoders=case.encoders(), **options)
     scores = [scores_of(found, "en-de", name) for name in NAMES]
     for name, of_encoder in zip(NAMES, scores, strict=True):
@@ -134,13 +134,13 @@ def test_xlr_at_1_is_beside_xlr(case, found):
 @pytest.mark.parametrize("how", ["drawn", "splits"])
 @pytest.mark.cases(1)
 def test_numbers_are_those_of_the_single_tasks(case, tmp_path, how):
-    options = {"sample_size": 20, "seeds": 4, "seed": 3}
+    options = {"sample": 20, "seeds": 4, "seed": 3}
     if how == "splits":
         rng = np.random.default_rng(5)
         order = np.array([rng.permutation(ITEMS) for _ in range(4)])
         np.savez(tmp_path / "splits.npz", S=order[:, :25], T=order[:, 25:50])
-        options = {"splits": tmp_path / "splits.npz"}
-    given = {"seeds": None, "sample_size": None} | options
+        options = {"sample": tmp_path / "splits.npz"}
+    given = {"seeds": None, "sample": "all"} | options
     found = validate(case, **given)
     common = {"text_encoders": case.encoders(), "pairs": "en-de"} | options
     images = {"image_encoder": case.image_encoder}
@@ -191,7 +191,7 @@ def test_threads_and_the_order_of_encoders_change_nothing(case, found, tmp_path)
 
 
 def test_with_shuffled_images_backretrieval_is_chance_and_agrees_with_nothing():
-    found = validate(build(seed=3, items=120), seeds=25, sample_size=50, degrade="shuffle")
+    found = validate(build(seed=3, items=120), seeds=25, sample=50, degrade="shuffle")
     true, shuffled = found.degradations
     assert (true.kind, shuffled.kind) == ("none", "shuffle")
     assert true.agreement["BkR"]["pearson"].mean > 0.8
@@ -245,38 +245,36 @@ def test_the_influence_of_clusters_has_the_variance_of_the_interval():
 def test_where_few_items_have_both_languages_all_measures_choose_among_as_many():
     case = build(languages=[("en", "de")] * 20 + [("en",)] * 30 + [("de",)] * 30)
     with pytest.warns(DataWarning, match="only 20 items for XLR.*40 sources and 40 targets"):
-        found = validate(case, sample_size=None, seeds=2)
+        found = validate(case, sample="all", seeds=2)
     pair = found.pairs[0]
     assert (pair.n_source, pair.n_target, pair.n_matching) == (20, 20, 20)
     assert pair.conditions["n_source"] == pair.conditions["n_matching"] == "20"
     assert pair.chance == pytest.approx(3 / 20)
-    sized = validate(case, sample_size=20, seeds=2).pairs[0]
+    sized = validate(case, sample=20, seeds=2).pairs[0]
     assert (sized.n_source, sized.n_matching) == (20, 20)
-    with pytest.raises(InputError, match="--sample-size 30 is larger than the data: 20 items with both"):
-        validate(case, sample_size=30)
 
 
 def test_a_pair_without_an_item_in_both_languages_is_left_out_unless_asked_for():
     case = build(languages=[("en", "de")] * 30 + [("es",)] * 20)
     with pytest.warns(DataWarning, match="4 language pairs are left out .*de-es.*has texts in both"):
-        found = validate(case, pairs=None, sample_size=None, seeds=2)
+        found = validate(case, pairs=None, sample="all", seeds=2)
     assert {(pair.source, pair.target) for pair in found.pairs} == {("en", "de"), ("de", "en")}
     with pytest.warns(DataWarning, match="left out"):
-        both = validate(case, pairs=None, sample_size=None, seeds=2, both_directions=True)
+        both = validate(case, pairs=None, sample="all", seeds=2, both_directions=True)
     assert plain(both) == plain(found)
     with pytest.raises(InputError, match="no item has texts in both 'en' and 'es'"):
-        validate(case, pairs="en-es", sample_size=None)
+        validate(case, pairs="en-es", sample="all")
     apart = build(languages=[("en",)] * 20 + [("es",)] * 20)
     with pytest.raises(InputError, match="no item has texts in two languages"):
-        validate(apart, pairs=None, sample_size=None)
+        validate(apart, pairs=None, sample="all")
 
 
 def test_splits_fix_the_seeds(case, tmp_path):
     order = np.arange(ITEMS)[None]
     np.savez(tmp_path / "splits.npz", S=order[:, :25], T=order[:, 25:50])
-    with pytest.raises(InputError, match="splits=… fixes samples and seeds: leave out seeds=…"):
-        validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=25)
-    assert validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=None).pairs[0].n_seeds == 1
+    with pytest.raises(InputError, match="fixes samples and seeds: leave out seeds=…"):
+        validate(case, sample=tmp_path / "splits.npz", seeds=25)
+    assert validate(case, sample=tmp_path / "splits.npz", seeds=None).pairs[0].n_seeds == 1
 
 
 def test_results_of_all_three_tasks_and_three_encoders_are_needed(case):
