@@ -109,7 +109,7 @@ def test_the_trainer_calls_them_and_images_are_encoded_once(model, manifest, tmp
 
     model.save_pretrained(str(tmp_path / "saved"))
     card = (tmp_path / "saved" / "README.md").read_text(encoding="utf-8")
-    assert "<code>xlingual.integrations.evaluators.BackretrievalEvaluator</code>" in card
+    assert "<code>xlingual.integrations.sentence_transformers.BackretrievalEvaluator</code>" in card
     assert "**bkr_r@10**" in card and '"image_encoder": "Counted"' in card
     assert any("bkr_r@10" in one.metric_type for one in huggingface_results(card))
 

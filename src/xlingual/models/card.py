@@ -111,6 +111,18 @@ def languages(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(tag) for tag in tags) if isinstance(tags, (list, tuple, Mapping)) else ()
 
 
+def comparing(folder: ModelFolder) -> str:
+    """Say how the vectors of a map are compared, in Markdown."""
+    similarity = folder.config["model"].get("similarity")
+    by = "Vectors are not of unit length: compare them by cosine."
+    if similarity in (None, "cosine"):
+        return by
+    return (
+        f"{by} The model was chosen with a correction of hubs, `{similarity}`, which is no part of the "
+        "vectors: `xlingual embed … --offsets` writes it as one more dimension, where that can be done."
+    )
+
+
 def place_name(tag: str | None) -> str:
     """Return the name of a language that a transform has a map for: * for all others."""
     return "*" if tag is None else tag

@@ -49,6 +49,11 @@ class Affine:
                 f"fitted on texts in {listed(self.languages or (), 20)}, and not in {language!r}: fit it on "
                 "texts in that language too"
             )
+        return self.at(language)
+
+    def at(self, tag: str | None) -> tuple[Floats | None, Floats]:
+        """Give (matrix [d, e] or None, offset [e]) of a language's place; None: of all others."""
+        place = self.row.get(tag, self.row.get(None, 0))
         if self.matrix is None:
             return None, self.offset[place]
         return self.matrix[place if len(self.matrix) > 1 else 0], self.offset[place]
@@ -118,7 +123,7 @@ class Affine:
         offsets, matrices = list[Floats](), list[Floats | None]()
         shared = all(map.matrix is None or len(map.matrix) == 1 for map in (self, after))
         for tag in tags:
-            (first, b), (second, c) = (_at(map, tag) for map in (self, after))
+            (first, b), (second, c) = (map.at(tag) for map in (self, after))
             offsets.append((b if second is None else b @ second) + c)
             if not shared or not matrices:
                 matrices.append(_product(first, second))
@@ -128,13 +133,6 @@ class Affine:
 
 def _has(map: Affine, tag: str | None) -> bool:
     return tag in map.row or None in map.row
-
-
-def _at(map: Affine, tag: str | None) -> tuple[Floats | None, Floats]:
-    place = map.row.get(tag, map.row.get(None, 0))
-    if map.matrix is None:
-        return None, map.offset[place]
-    return map.matrix[place if len(map.matrix) > 1 else 0], map.offset[place]
 
 
 def _product(first: Floats | None, second: Floats | None) -> Floats | None:

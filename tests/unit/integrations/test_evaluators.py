@@ -40,7 +40,7 @@ def loaded(monkeypatch, place):
     ):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, place, SimpleNamespace(SentenceEvaluator=Base))
-    path = Path(xlingual.integrations.__path__[0], "evaluators.py")
+    path = Path(xlingual.integrations.__path__[0], "sentence_transformers.py")
     spec = importlib.util.spec_from_file_location("evaluators_on_a_stand_in", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
