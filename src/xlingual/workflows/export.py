@@ -102,8 +102,8 @@ def export_model(
     folder, out = ModelFolder.read(model), Path(out)
     if to == ARRAYS and folder.kind != TRANSFORM:
         raise InputError(
-            f"--to {to} is for maps of languages; {folder.path} is of the kind {folder.kind}, whose weights are in "
-            "safetensors already"
+            f"--to {to} is for maps of languages; {folder.path} is of the kind {folder.kind}, whose "
+            "weights are in safetensors already"
         )
     kind = folder.kind
     if kind == "dual-encoder" and folder.config.get("base") is not None:
