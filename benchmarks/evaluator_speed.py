@@ -57,7 +57,7 @@ def plain(texts: np.ndarray, images: np.ndarray, k: int = 10) -> float:
 
 def main() -> None:
     """Print the seconds of a call without encoding, and assert that the value is right."""
-    from xlingual.integrations.evaluators import BackretrievalEvaluator
+    from xlingual.integrations.sentence_transformers import BackretrievalEvaluator
 
     rng = np.random.default_rng(0)
     data = rows(rng)
