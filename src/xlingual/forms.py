@@ -261,8 +261,7 @@ def dense(vectors: Any, who: str, needs: str = "this") -> np.ndarray:  # noqa: A
         return found
     raise InputError(
         f"{who} gives {vectors.what}, compared by {vectors.compared_by}, and {needs} needs one dense vector "
-        "for each text: take a dense encoder; backretrieval, crosslingual-retrieval, multilingual-pool and "
-        "validate score such vectors as they are"
+        "for each text: take a dense encoder; see xlingual help tasks for the tasks that take such vectors"
     )
 
 

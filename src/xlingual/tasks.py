@@ -15,6 +15,26 @@ CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1, and nam
 
 
 @dataclass(frozen=True)
+class Feature:
+    """Something that some tasks take: its option, if it has one, and what to use where a task refuses it."""
+
+    name: str
+    option: str | None
+    instead: str
+
+
+FEATURES = (
+    Feature("dense vectors", None, ""),
+    Feature("sparse, token vectors", None, "take an encoder with one dense vector for each text"),
+    Feature("runs", "--run", "runs have no vectors: give encoders, with --text-encoder"),
+    Feature("hub correction", "--similarity", "hubs are corrected in evaluate bkr and evaluate xlr"),
+    Feature("part of the queries", "--queries", "all texts take part: choose rows, with --rows"),
+    Feature("seeds", "--seeds", "no samples are drawn: choose rows of the data"),
+    Feature("near-duplicates", "--cluster", "give near-duplicates one cluster in the data"),
+)
+
+
+@dataclass(frozen=True)
 class Mark:
     """The least value of a good encoder: the verdict calls none below it good enough.
 
@@ -54,6 +74,19 @@ class Task:
     viewed: str | None = None  # the measure whose entries carry the task's further findings (views)
     renamed: Mapping[str, str] = field(default_factory=dict)  # measures under the names of the literature
     meaning: Mapping[str, str] = field(default_factory=dict)  # kind of measure → what it is; {k}: its cut-off
+    takes: Mapping[str, str] = field(default_factory=dict)  # feature beside dense vectors → yes, or how
+
+    def how(self, feature: str) -> str:
+        """Return how the task takes a feature: "yes", in which way, or "–" where it refuses it."""
+        return self.takes.get(feature, "yes" if feature == FEATURES[0].name else "–")
+
+    def refused(self) -> dict[str, str]:
+        """Return the options that the task refuses, and why, in words that follow its name."""
+        return {
+            one.option: f"takes no {one.name}: {one.instead}"
+            for one in FEATURES
+            if one.option is not None and one.name not in self.takes
+        }
 
     def of_pair(self, source: str, target: str | None) -> bool:
         """Return whether a number is about a pair of languages."""
@@ -87,6 +120,7 @@ class Task:
 
 
 _REQUESTS = "xlingual.requests.evaluating:"
+_ALL = dict.fromkeys((one.name for one in FEATURES), "yes")
 _RETRIEVAL_PAGE = "xlingual.report.pages.retrieval:part"
 
 TASKS: Mapping[str, Task] = {
@@ -116,6 +150,7 @@ TASKS: Mapping[str, Task] = {
             mark=Mark(0.10, "match texts across languages", of_the_way=True),
             way_back=True,
             by_images=True,
+            takes=_ALL | {"runs": "first"},
             request=_REQUESTS + "BackretrievalRequest",
             evaluation="xlingual.evaluation.backretrieval:backretrieval",
             page=_RETRIEVAL_PAGE,
@@ -139,6 +174,7 @@ TASKS: Mapping[str, Task] = {
             },
             measures=("R@10",),
             mark=Mark(0.25, "match texts across languages"),
+            takes=_ALL,
             request=_REQUESTS + "CrosslingualRetrievalRequest",
             evaluation="xlingual.evaluation.crosslingual_retrieval:crosslingual_retrieval",
             page=_RETRIEVAL_PAGE,
@@ -155,13 +191,14 @@ TASKS: Mapping[str, Task] = {
             ),
             measures=("CORR",),
             by_images=True,
+            takes={"seeds": "yes"},
             request=_REQUESTS + "DistanceCorrelationRequest",
             evaluation="xlingual.evaluation.distance_correlation:distance_correlation",
             page=_RETRIEVAL_PAGE,
         ),
         Task(
             name="multilingual-pool",
-            short=("lareqa",),
+            short=("lareqa", "pool"),
             title="Answers from a multilingual pool",
             sentence="Does a question find its answers in a pool of all languages, whatever their language?",
             measures=("AP",),
@@ -176,6 +213,7 @@ TASKS: Mapping[str, Task] = {
             mark=Mark(0.10, "find answers in a pool of all languages", not_of=("StrongAlignment",)),
             no_languages=frozenset({"all", "pool"}),
             viewed="AP",
+            takes={"sparse, token vectors": "counts", "runs": "first k", "near-duplicates": "yes"},
             renamed={  # a mean over questions, as in the literature
                 "AP": "mAP",
                 "RR": "MRR",
@@ -190,7 +228,7 @@ TASKS: Mapping[str, Task] = {
         ),
         Task(
             name="retrieval",
-            short=("search",),
+            short=("judged",),
             title="Retrieval by judgements",
             sentence="Do the candidates that people judged relevant rank first?",
             about=(
@@ -205,6 +243,7 @@ TASKS: Mapping[str, Task] = {
             whole=True,
             own="best relevant candidate",
             mark=Mark(0.10, "find candidates that people judged relevant"),
+            takes={"sparse, token vectors": "yes", "runs": "yes"},
             no_languages=frozenset({"all", "pool"}),
             renamed={"AP": "mAP", "RR": "MRR"},  # means over queries, as in the literature
             request=_REQUESTS + "RetrievalRequest",
@@ -213,6 +252,7 @@ TASKS: Mapping[str, Task] = {
         ),
         Task(
             name="image-sentence",
+            short=("captions",),
             title="Image–sentence ranking",
             sentence="Does a sentence find its image, and an image its sentences?",
             about=(

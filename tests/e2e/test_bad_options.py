@@ -121,7 +121,7 @@ SPLITS: dict[str, tuple[dict[str, Any], list[str]]] = {
 def test_splits(bkr: Any, case: str) -> None:
     arrays, words = SPLITS[case]
     np.savez("splits.npz", **arrays)
-    refused(bkr("--sample", "splits.npz"), "splits", *words)
+    refused(bkr("--sample", "splits.npz"), *words)
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 cut short", b"\x93NUMPY", "damaged"])

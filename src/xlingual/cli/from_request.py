@@ -313,13 +313,11 @@ def _refused(kind: type[Request]) -> Iterator[click.Option]:
     """Yield hidden options, which this request refuses: they raise an error with the reason."""
     for name, why in refused(kind).items():
 
-        def refuse(ctx: click.Context, _: click.Parameter, wanted: bool, why: str = why) -> None:
-            if wanted:
+        def refuse(ctx: click.Context, _: click.Parameter, value: str | None, why: str = why) -> None:
+            if value is not None:
                 raise InputError(f"{ctx.command_path} {why}")
 
-        yield click.Option(
-            [name], is_flag=True, hidden=True, expose_value=False, is_eager=True, callback=refuse
-        )
+        yield click.Option([name], hidden=True, expose_value=False, is_eager=True, callback=refuse)
 
 
 def _takes_data(kind: type[Request]) -> bool:

@@ -45,6 +45,7 @@ _VERBS = {
     "verify": "Compute a result again from its record, and compare every digit.",
     "report": "Make one HTML report from folders of results.",
     "leaderboard": "Make one page of many encoders, data sets and tasks: ranks, ties, costs.",
+    "help": "Show the tasks and what each takes, or the help of a command.",
 }
 
 

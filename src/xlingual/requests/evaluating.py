@@ -10,9 +10,6 @@ from msgspec import field
 from xlingual.requests.ranking import Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
-    DECLARED_CLUSTERS,
-    NEEDS_VECTORS,
-    NO_CORRECTION,
     SYSTEMS,
     Annotate,
     Cluster,
@@ -42,6 +39,7 @@ from xlingual.requests.values import (
     comma_list,
     two_languages,
 )
+from xlingual.tasks import TASKS
 
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
 
@@ -128,7 +126,7 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
     """Measure distance correlation: whether distances of texts agree with distances of their images."""
 
     command = "evaluate distance-correlation"
-    refused = NEEDS_VECTORS | DECLARED_CLUSTERS
+    refused = TASKS["distance-correlation"].refused()
 
     images: ImageEncoding
     threads: Threads = field(default_factory=available_cores)
@@ -145,7 +143,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate multilingual-pool"
-    refused = NO_CORRECTION
+    refused = TASKS["multilingual-pool"].refused()
     one_of = SYSTEMS
 
     pool: Pool
@@ -232,7 +230,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate retrieval"
-    refused = NO_CORRECTION | DECLARED_CLUSTERS
+    refused = TASKS["retrieval"].refused()
     one_of = SYSTEMS
 
     pool: Pool
@@ -278,7 +276,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate image-sentence"
-    refused = NEEDS_VECTORS | NO_CORRECTION | DECLARED_CLUSTERS
+    refused = TASKS["image-sentence"].refused()
 
     data: ManifestOptions
     text_encoders: TextEncoders
@@ -344,7 +342,7 @@ class StsRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate sts"
-    refused = NEEDS_VECTORS
+    refused = TASKS["sts"].refused()
 
     files: Annotated[tuple[Path, ...], argument("FILE…", "Files of sentence pairs with scores.")]
     language: Annotated[

@@ -208,13 +208,6 @@ Runs: TypeAlias = Annotated[
     ),
 ]
 SYSTEMS = ("text_encoders", "runs")  # of which one at least must be given
-NEEDS_VECTORS = {"--run": "compares vectors, and runs have none: give encoders, with --text-encoder"}
-NO_CORRECTION = {
-    "--similarity": "ranks by the vectors as they are: hubs are corrected in evaluate bkr and evaluate xlr"
-}
-DECLARED_CLUSTERS = {
-    "--cluster": "takes the clusters that the data declare: give near-duplicates one cluster there"
-}
 SkipBroken: TypeAlias = Annotated[
     bool,
     option("Leave out texts whose image is missing or broken, with a warning that counts them."),

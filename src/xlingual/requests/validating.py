@@ -14,9 +14,6 @@ from xlingual.requests.ranking import Ranking
 from xlingual.requests.reading import checked, made
 from xlingual.requests.record import Request, argument, defaults, leaves, option, values
 from xlingual.requests.shared import (
-    DECLARED_CLUSTERS,
-    NEEDS_VECTORS,
-    NO_CORRECTION,
     Highlight,
     ImageEncoding,
     Keeping,
@@ -26,6 +23,7 @@ from xlingual.requests.shared import (
     SeedShown,
     TextEncoders,
 )
+from xlingual.tasks import TASKS
 
 
 class ManySamples(Samples, frozen=True, kw_only=True):
@@ -40,7 +38,7 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     """Check how well Backretrieval agrees with true retrieval."""
 
     command = "validate backretrieval"
-    refused = NEEDS_VECTORS | NO_CORRECTION | DECLARED_CLUSTERS
+    refused = TASKS["distance-correlation"].refused()
 
     data: ManifestOptions
     text_encoders: TextEncoders
