@@ -146,8 +146,8 @@ def layout(study: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--tune-source", "short.en"), "--tune-source short.en has 5 lines, tune.nbest 12 lists: give the"),
-        (("--test-source", "short.en"), "--test-source short.en has 5 lines, test.nbest 12 lists: give the"),
+        (("--tune-source", "short.en"), "--tune-source short.en has 5 lines, tune.nbest 12 lists: give one"),
+        (("--test-source", "short.en"), "--test-source short.en has 5 lines, test.nbest 12 lists: give one"),
         (("--test-references", "short.en"), "--test-references short.en has 5 lines, test.nbest 12 lists"),
         (("--tune-images", "val.jsonl#0:30"), "--tune-images: val.jsonl has 40 rows and 30 items"),
         (("--test-images", "none.jsonl"), "none.jsonl'"),

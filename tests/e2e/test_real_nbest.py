@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xlingual.nbest.apply import read_texts
 from xlingual.nbest.bleu import corpus_bleu, list_counts
-from xlingual.nbest.choice import decoder_best
-from xlingual.nbest.format import read_nbest, write_nbest
+from xlingual.nbest.lists import read_nbest, read_texts, write_nbest
+from xlingual.nbest.mira import first_best
 from xlingual.nbest.tune import tune
 
 
@@ -72,7 +71,7 @@ def test_weights_of_val_gain_on_test(multi30k: Any) -> None:
     found = tune(*multi30k["val"])
     lists, references = multi30k["test_2016_flickr"]
     of = list_counts(lists, references)
-    before = corpus_bleu(of[decoder_best(lists)].sum(axis=0))
+    before = corpus_bleu(of[first_best(lists.scores, lists.offsets)].sum(axis=0))
     after = [corpus_bleu(of[found.choose(lists, number)].sum(axis=0)) for number in range(3)]
     assert found.bleu.mean > found.bounds.decoder + 1.5
     assert min(after) > before + 0.5

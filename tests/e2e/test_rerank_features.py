@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xlingual.nbest.format import read_nbest
+from xlingual.nbest.lists import read_nbest
 
 SENTENCES = 12
 

@@ -1,4 +1,4 @@
-"""BLEU from counts: computed once for each hypothesis, added up for any choice of hypotheses.
+"""BLEU from counts: sacrebleu counts each hypothesis once; the counts of any choice of hypotheses add up.
 
 Counts and scores are those of sacrebleu (Post 2018) with `tokenize none`: words are what blanks separate,
 several references clip n-grams by their largest count, and the reference length is the closest one, the
@@ -7,45 +7,41 @@ shorter of two equally close.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.errors import InputError
+from xlingual.errors import InputError, MissingExtraError
 from xlingual.nbest.lists import NBestLists
 
-ORDER = 4
-MATCHES, TOTALS = slice(0, ORDER), slice(ORDER, 2 * ORDER)
-LENGTH, REFERENCE = 2 * ORDER, 2 * ORDER + 1
-COLUMNS = 2 * ORDER + 2  # 4 matches, 4 totals, length of the hypothesis, closest length of a reference
+MATCHES, TOTALS, LENGTH, REFERENCE = slice(0, 4), slice(4, 8), 8, 9
+COLUMNS = 10  # matches and totals of 1 to 4 words, length of the hypothesis, closest length of a reference
 
 
 def list_counts(lists: NBestLists, references: Sequence[Sequence[str]], *, lowercase: bool = False) -> Ints:
-    """Return the counts [n, 10] of every hypothesis; `references` are files of one line for each list.
+    """Return the counts [n, 10] of every hypothesis; `references` are files of one line for each list."""
+    try:
+        from sacrebleu.metrics import BLEU
+    except ImportError as error:
+        raise MissingExtraError("counting BLEU", "mt") from error
+    check_references(len(lists), references)
+    metric = BLEU(lowercase=lowercase, tokenize="none", force=True)
+    of_rows = [[lines[number] for number in lists.sentence.tolist()] for lines in references]
+    statistics = metric._extract_corpus_statistics(list(lists.hypotheses), of_rows)
+    return np.roll(np.array(statistics, dtype=np.int64), -2, axis=1)  # sacrebleu has the lengths first
 
-    Raises InputError where a file of references has another number of lines than there are lists.
-    """
-    check_references(len(lists), references, "lists")
-    return counts(lists.hypotheses, lists.sentence, references, lowercase=lowercase)
 
-
-def counts(
-    hypotheses: Sequence[str], sentence: Ints, references: Sequence[Sequence[str]], *, lowercase: bool = False
-) -> Ints:
-    """Return the counts [n, 10] of hypotheses, each against the references of its sentence [n]."""
-    found = np.zeros((len(hypotheses), COLUMNS), dtype=np.int64)
-    known: dict[str, list[int]] = {}
-    current, most, lengths = -1, Counter[tuple[str, ...]](), [0]
-    for row, (text, number) in enumerate(zip(hypotheses, sentence.tolist(), strict=True)):
-        if number != current:
-            current, known = number, {}
-            most, lengths = _reference(number, references, lowercase)
-        if text not in known:  # lists of decoders often hold a text several times
-            known[text] = _counts(_words(text, lowercase), most, lengths)
-        found[row] = known[text]
-    return found
+def check_references(sentences: int, references: Sequence[Sequence[str]]) -> None:
+    """Raise InputError where a file of references has another number of lines than there are sentences."""
+    if not references:
+        raise InputError("no references: give a file with --references")
+    for place, lines in enumerate(references, 1):
+        if len(lines) != sentences:
+            raise InputError(
+                f"file {place} of the references has {len(lines):,} lines for {sentences:,} sentences: one "
+                "line for each sentence is needed, in order"
+            )
 
 
 def corpus_bleu(summed: Ints | Floats, *, smooth: bool = True) -> Floats:
@@ -66,54 +62,6 @@ def sentence_bleu(bleu_counts: Ints) -> Floats:
     return _bleu(bleu_counts, _halved(bleu_counts), effective=True)
 
 
-def check_references(sentences: int, references: Sequence[Sequence[str]], what: str) -> None:
-    """Raise InputError where a file of references has another number of lines than there are sentences."""
-    if not references:
-        raise InputError("no references: give a file with --references")
-    for place, lines in enumerate(references, 1):
-        if len(lines) != sentences:
-            which = "the references have" if len(references) == 1 else f"file {place} of the references has"
-            count = f"{len(lines):,} {'line' if len(lines) == 1 else 'lines'}"
-            raise InputError(
-                f"{which} {count} for {sentences:,} {what}: one line for each sentence is needed, in order"
-            )
-
-
-def _words(text: str, lowercase: bool) -> list[str]:
-    return (text.lower() if lowercase else text).split()
-
-
-def _ngrams(words: list[str]) -> Counter[tuple[str, ...]]:
-    found: Counter[tuple[str, ...]] = Counter()
-    for order in range(1, ORDER + 1):
-        found.update(zip(*(words[i:] for i in range(order)), strict=False))
-    return found
-
-
-def _reference(
-    number: int, references: Sequence[Sequence[str]], lowercase: bool
-) -> tuple[Counter[tuple[str, ...]], list[int]]:
-    """Return how often each n-gram occurs at most in one reference, and the references' lengths."""
-    most: Counter[tuple[str, ...]] = Counter()
-    lengths = []
-    for lines in references:
-        words = _words(lines[number], lowercase)
-        lengths.append(len(words))
-        most |= _ngrams(words)
-    return most, lengths
-
-
-def _counts(words: list[str], most: Counter[tuple[str, ...]], lengths: list[int]) -> list[int]:
-    found = [0] * COLUMNS
-    for ngram, count in _ngrams(words).items():
-        found[len(ngram) - 1] += min(count, most.get(ngram, 0))
-    for order in range(ORDER):
-        found[ORDER + order] = max(len(words) - order, 0)
-    found[LENGTH] = len(words)
-    found[REFERENCE] = min(lengths, key=lambda length: (abs(length - len(words)), length))
-    return found
-
-
 def _halved(bleu_counts: Ints | Floats) -> Floats:
     """Return the matches [..., 4], with 1/2, 1/4 … for orders without a match (that have n-grams at all)."""
     matches, totals = bleu_counts[..., MATCHES], bleu_counts[..., TOTALS]
@@ -122,7 +70,7 @@ def _halved(bleu_counts: Ints | Floats) -> Floats:
 
 
 def _bleu(bleu_counts: Ints | Floats, matches: Ints | Floats, *, effective: bool) -> Floats:
-    totals = bleu_counts[..., TOTALS]
+    totals, length = bleu_counts[..., TOTALS], bleu_counts[..., LENGTH]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(matches / totals)
         if effective:
@@ -130,13 +78,7 @@ def _bleu(bleu_counts: Ints | Floats, matches: Ints | Floats, *, effective: bool
             mean = np.where(present, logs, 0.0).sum(axis=-1) / present.sum(axis=-1)
         else:
             mean = logs.mean(axis=-1)
-    score = 100 * np.exp(mean) * _brevity(bleu_counts)
+        brevity = np.exp(np.minimum(1 - bleu_counts[..., REFERENCE] / length, 0))
+    score = 100 * np.exp(mean) * np.where(length > 0, brevity, 0.0)
     empty = (bleu_counts[..., MATCHES].sum(axis=-1) == 0) | ~np.isfinite(score)
     return np.where(empty, 0.0, score)
-
-
-def _brevity(bleu_counts: Ints | Floats) -> Floats:
-    """Return the brevity penalty: exp(1 − r/h) where the hypothesis is the shorter."""
-    length, reference = bleu_counts[..., LENGTH], bleu_counts[..., REFERENCE]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(length > 0, np.exp(np.minimum(1 - reference / length, 0)), 0.0)

@@ -7,20 +7,24 @@ from typing import Annotated, Any
 
 from msgspec import Struct, field
 
-from xlingual.errors import InputError, MissingExtraError
-from xlingual.nbest import choice
+from xlingual.errors import InputError, MissingExtraError, listed
 from xlingual.nbest.bleu import check_references, list_counts
 from xlingual.nbest.lists import NBestLists
-from xlingual.nbest.side_by_side import remember_statistics
-from xlingual.nbest.weights import Spread
+from xlingual.nbest.tune import Spread, choices_without_weights, random_choices
 from xlingual.results.document import Answer
 from xlingual.results.values import Interval, Number, Share, Size, about, among
 
 SCHEMA = "xlingual/rerank-scores/1"
-TESTS = {"bootstrap": "bs", "randomization": "ar"}  # sacrebleu's names
+METEOR = "METEOR (exact + stem)"
 TOKENIZERS = ("none", "13a", "intl", "char", "zh")
-BOOTSTRAP = 1000  # resamples of an interval
+RESAMPLES = 1000
 RANDOM_DRAWS = 3
+# nltk's stemmers, by the first part of a tag
+_STEMMERS = {
+    "ar": "arabic", "da": "danish", "de": "german", "en": "porter", "es": "spanish", "fi": "finnish",
+    "fr": "french", "hu": "hungarian", "it": "italian", "nb": "norwegian", "nl": "dutch", "nn": "norwegian",
+    "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish",
+}  # fmt: skip
 
 
 class SystemScore(Struct, frozen=True):
@@ -31,14 +35,14 @@ class SystemScore(Struct, frozen=True):
     p: Annotated[
         Share | None,
         about(
-            "p of no difference to the baseline, as sacrebleu has it: two-sided for randomization, about "
-            "one tail for bootstrap; null without one, and for bounds."
+            "p of no difference to the baseline by sacrebleu's paired bootstrap, about one tail; null "
+            "without one, and for bounds."
         ),
     ] = None
 
 
 class System(Struct, frozen=True):
-    """One system's translations, measured; `kind` is baseline, system or bound."""
+    """One system's translations, measured."""
 
     name: Annotated[str, about("Name of the file, or of the bound.")]
     kind: Annotated[
@@ -57,14 +61,9 @@ class Scores(Answer, frozen=True, tag=SCHEMA):
     systems: Annotated[list[System], about("The baseline first, then systems, then bounds.")]
     signatures: Annotated[dict[str, str], about("What each measure is, in sacrebleu's form, by its name.")]
     n_sentences: Annotated[Size, about("Number of sentences.")]
-    test: Annotated[
-        Annotated[str, among("bootstrap", "randomization")] | None,
-        about("Test of the p-values; null without a baseline."),
-    ]
     mean: Annotated[dict[str, Spread], about("Means over the systems, by measure; empty for one system.")] = (
         field(default_factory=dict)
     )
-    notes: Annotated[list[str], about("What is missing, and why.")] = field(default_factory=list)
 
 
 def score(
@@ -76,133 +75,128 @@ def score(
     tokenize: str = "none",
     lowercase: bool = False,
     language: str | None = None,
-    test: str = "bootstrap",
-    samples: int = 0,
+    samples: int = RESAMPLES,
     seed: int = 0,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Scores:
     """Return the measures of systems (name → one text for each line of the references), in the order given.
 
-    With a baseline every system is tested against it; with `lists` the choices that need no weights stand
-    beside them. `language` is that of the translations, for METEOR; without it there is none. `samples` of
-    the test, 0: sacrebleu's own number. Raises InputError where numbers of lines differ.
+    Args:
+        systems: the translations of each.
+        references: files of one line for each sentence.
+        baseline: name and translations of a system that every other is tested against.
+        lists: choices from them that need no weights stand beside the systems.
+        tokenize: sacrebleu's tokeniser of BLEU.
+        lowercase: ignore letter case.
+        language: of the translations, for METEOR; without it there is none.
+        samples: resamples of intervals and tests.
+        seed: of random choices from the lists.
+        progress: is called with (what, done, total).
+
     """
-    if test not in TESTS:
-        raise InputError(f"test must be {' or '.join(TESTS)}: found {test!r}")
+    if baseline is not None and baseline[0] in systems:
+        raise InputError(f"{baseline[0]} is given twice: give it as --baseline only")
     measured: dict[str, tuple[str, Sequence[str]]] = {}
     if baseline is not None:
-        measured[baseline[0]] = ("baseline", baseline[1])
-    for name, texts in systems.items():
-        if name in measured:
-            raise InputError(f"{name} is given twice: give each file once, and the baseline as baseline only")
-        measured[name] = ("system", texts)
+        measured[baseline[0]] = "baseline", baseline[1]
+    measured |= {name: ("system", texts) for name, texts in systems.items()}
     for name, (_, texts) in measured.items():
-        check_references(len(texts), references, f"translations in {name}")
-    draws = _bounds(lists, references, lowercase, seed, measured) if lists is not None else []
+        if not references or len(texts) != len(references[0]):
+            lines = len(references[0]) if references else 0
+            raise InputError(
+                f"{name} has {len(texts):,} lines, the references {lines:,}: give a line for each"
+            )
+        check_references(len(texts), references)
+    draws = []
+    if lists is not None:
+        counts = list_counts(lists, references, lowercase=lowercase)
+        for name, rows in choices_without_weights(lists, counts).items():
+            label = name if name not in measured else f"{name} of the lists"  # a file may be called so
+            measured[label] = "bound", [lists.hypotheses[row] for row in rows]
+        drawn = random_choices(lists.offsets, RANDOM_DRAWS, seed)
+        draws = [[lists.hypotheses[row] for row in rows] for rows in drawn]
     metrics = metrics_of(tokenize, lowercase, language, references)
-    found, signatures = _measure(measured, metrics, baseline is not None, test, samples, progress)
+    scores: dict[str, dict[str, SystemScore]] = {name: {} for name in measured}
+    random: dict[str, SystemScore] = {}
+    signatures = {}
+    for number, (measure, metric) in enumerate(metrics.items()):
+        if progress is not None:
+            progress("measuring", number, len(metrics))
+        texts_of = {name: list(texts) for name, (_, texts) in measured.items()}
+        signatures[measure], results = _measured(texts_of, measure, metric, samples, baseline is not None)
+        for (name, (kind, _)), (value, ci, p) in zip(measured.items(), results, strict=True):
+            scores[name][measure] = SystemScore(value, ci, p if kind == "system" else None)
+        if draws:
+            values = [metric.corpus_score(texts, None).score for texts in draws]
+            random[measure] = SystemScore(sum(values) / len(values), None)
+    rows = [System(name, kind, scores[name]) for name, (kind, _) in measured.items()]
     if draws:
-        found.append(_drawn(draws, metrics))
-    own = [one.scores for one in found if one.kind == "system"]
-    values = {name: [scores[name].value for scores in own] for name in metrics} if len(own) > 1 else {}
-    return Scores(
-        found,
-        signatures,
-        len(references[0]),
-        test if baseline is not None else None,
-        {name: Spread.of(several) for name, several in values.items()},
-        [] if language else ["no METEOR: it needs the language of the translations (--language)"],
-    )
+        rows.append(System(f"random choice (mean of {len(draws)})", "bound", random))
+    several = {name: [scores[system][name].value for system in systems] for name in metrics}
+    mean = {name: Spread.of(values) for name, values in several.items()} if len(systems) > 1 else {}
+    return Scores(rows, signatures, len(references[0]), mean)
 
 
-def _bounds(
-    lists: NBestLists,
-    references: Sequence[Sequence[str]],
-    lowercase: bool,
-    seed: int,
-    measured: dict[str, tuple[str, Sequence[str]]],
-) -> list[list[str]]:
-    """Add the decoder's choice, oracle and anti-oracle to `measured`; return random choices."""
-    bleu_counts = list_counts(lists, references, lowercase=lowercase)
-    for name, rows in (
-        ("decoder's choice", choice.decoder_best(lists)),
-        ("oracle", choice.oracle(bleu_counts, lists.offsets)),
-        ("anti-oracle", choice.anti_oracle(bleu_counts, lists.offsets)),
-    ):
-        label = name if name not in measured else f"{name} of the lists"  # a file may be called so
-        measured[label] = ("bound", [lists.hypotheses[row] for row in rows])
-    drawn = choice.random_choices(lists.offsets, RANDOM_DRAWS, seed)
-    return [[lists.hypotheses[row] for row in rows] for rows in drawn]
+def _measured(
+    texts_of: Mapping[str, list[str]], measure: str, metric: Any, samples: int, paired: bool  # noqa: ANN401
+) -> tuple[str, list[tuple[float, Interval, float | None]]]:  # fmt: skip
+    """Return the signature of a measure, and value, interval and p of each system; the first is the baseline.
+
+    sacrebleu counts the resamples that differ by more than was observed; of two equal systems none does,
+    which would give them the smallest p there is: theirs is 1.
+    """
+    from sacrebleu.significance import PairedTest
+
+    if paired:
+        test = PairedTest(list(texts_of.items()), {measure: metric}, None, "bs", samples)
+        signed, results = test()
+        signature = str(signed[measure])
+        rows = [(result.score, result.mean, result.ci, result.p_value) for result in results[measure]]
+    else:
+        bare = [metric.corpus_score(texts, None, n_bootstrap=samples) for texts in texts_of.values()]
+        signature = str(metric.get_signature())
+        rows = [(result.score, result._mean, result._ci, None) for result in bare]
+    measured = []
+    for value, mean, half, p in rows:
+        ci = Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
+        same = value == rows[0][0]
+        measured.append((float(value), ci, None if p is None else 1.0 if same else float(p)))
+    return signature, measured
 
 
 def metrics_of(
     tokenize: str, lowercase: bool, language: str | None, references: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
     """Return sacrebleu's metrics by name, with the references in them, and METEOR of a language."""
-    try:
-        from sacrebleu.metrics import BLEU, CHRF, TER
-    except ImportError as error:
-        raise MissingExtraError("measuring translations", "mt") from error
     if tokenize not in TOKENIZERS:
         raise InputError(f"tokenize must be one of {', '.join(TOKENIZERS)}: found {tokenize!r}")
-    found = {
-        "BLEU": BLEU(lowercase=lowercase, tokenize=tokenize, force=True, references=references),
-        "chrF2": CHRF(lowercase=lowercase, references=references),
-        "TER": TER(case_sensitive=not lowercase, references=references),
-    }
-    if language is not None:
-        try:
+    try:
+        from sacrebleu.metrics import BLEU, CHRF, TER
+
+        metrics = {
+            "BLEU": BLEU(lowercase=lowercase, tokenize=tokenize, force=True, references=references),
+            "chrF2": CHRF(lowercase=lowercase, references=references),
+            "TER": TER(case_sensitive=not lowercase, references=references),
+        }
+        if language is not None:
+            stemmer_of(language)
             from xlingual.nbest.meteor import Meteor
-        except ImportError as error:
-            raise MissingExtraError("METEOR", "mt") from error
-        meteor = Meteor(language, references)
-        found[meteor.name] = meteor
-    return {name: remember_statistics(metric) for name, metric in found.items()}
+
+            metrics[METEOR] = Meteor(language, references)
+    except ImportError as error:
+        raise MissingExtraError("measuring translations", "mt") from error
+    return metrics
 
 
-def _measure(
-    measured: Mapping[str, tuple[str, Sequence[str]]],
-    metrics: dict[str, Any],
-    paired: bool,
-    test: str,
-    samples: int,
-    progress: Callable[[str, int, int], None] | None,
-) -> tuple[list[System], dict[str, str]]:
-    """Return the systems with their scores, and the signature of each measure; the first is the baseline."""
-    from sacrebleu.significance import PairedTest
-
-    named = [(name, list(texts)) for name, (_, texts) in measured.items()]
-    scores: dict[str, dict[str, SystemScore]] = {name: {} for name, _ in named}
-    signatures: dict[str, str] = {}
-    for number, (measure, metric) in enumerate(metrics.items()):
-        if progress is not None:
-            progress("measuring", number, len(metrics))
-        if paired:
-            intervals = BOOTSTRAP if test == "randomization" else -1  # the bootstrap test has them anyway
-            kind = TESTS[test]
-            tested = PairedTest(named, {measure: metric}, None, kind, samples, n_ar_confidence=intervals)
-            signed, results = tested()
-            signatures[measure] = str(signed[measure])
-            found = [(one.score, one.mean, one.ci, one.p_value) for one in results[measure]]
-        else:
-            bare = [metric.corpus_score(texts, None, n_bootstrap=samples or BOOTSTRAP) for _, texts in named]
-            signatures[measure] = str(metric.get_signature())
-            found = [(one.score, one._mean, one._ci, None) for one in bare]
-        for (name, _), (value, mean, half, p) in zip(named, found, strict=True):
-            if p is not None and value == found[0][0]:
-                # sacrebleu counts the resamples that differ by more than was observed; of two equal systems
-                # none does, which would give them the smallest p there is
-                p = 1.0
-            is_tested = p is not None and measured[name][0] == "system"
-            ci = Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
-            scores[name][measure] = SystemScore(float(value), ci, float(p) if is_tested else None)
-    return [System(name, kind, scores[name]) for name, (kind, _) in measured.items()], signatures
+def has_meteor(language: str) -> bool:
+    """Return whether METEOR can be computed for translations into the language."""
+    return language.lower().replace("_", "-").partition("-")[0] in _STEMMERS
 
 
-def _drawn(draws: Sequence[Sequence[str]], metrics: Mapping[str, Any]) -> System:
-    """Return the mean scores of random choices."""
-    scores = {}
-    for name, metric in metrics.items():
-        values = [metric.corpus_score(texts, None).score for texts in draws]
-        scores[name] = SystemScore(sum(values) / len(values), None)
-    return System(f"random choice (mean of {len(draws)})", "bound", scores)
+def stemmer_of(language: str) -> str:
+    """Return the name of nltk's stemmer for a language; raise InputError where there is none."""
+    if not has_meteor(language):
+        raise InputError(
+            f"METEOR has no stemmer for {language!r}, only for {listed(_STEMMERS, 20)}: leave it out"
+        )
+    return _STEMMERS[language.lower().replace("_", "-").partition("-")[0]]

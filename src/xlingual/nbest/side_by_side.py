@@ -21,23 +21,6 @@ from xlingual.streams import stream
 SAMPLES = 1000
 
 
-def remember_statistics(metric: Any) -> Any:  # noqa: ANN401  (a metric of sacrebleu)
-    """Return the metric, which from now on counts the translations of a system once."""
-    known: dict[tuple[str, ...], Any] = {}
-    extract = metric._extract_corpus_statistics
-
-    def statistics(hypotheses: Sequence[str], references: Any) -> Any:  # noqa: ANN401
-        key = tuple(hypotheses)
-        if references is not None:
-            return extract(hypotheses, references)
-        if key not in known:
-            known[key] = extract(hypotheses, None)
-        return known[key]
-
-    metric._extract_corpus_statistics = statistics
-    return metric
-
-
 def side_by_side(
     systems: Mapping[str, Mapping[str, Sequence[str]]],
     metrics: Mapping[str, Any],

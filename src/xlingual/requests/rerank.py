@@ -27,26 +27,9 @@ class Tuning(Record, frozen=True, kw_only=True):
     tunings: Annotated[Positive, option("Number of tunings, which differ in their seed.")] = 3
     standardize: Annotated[bool, option("Divide each feature by its spread within lists.")] = False
     lowercase: Lowercase = False
-    c: Annotated[float | None, option("The largest step.", names=("--C",), metavar="C", otherwise="0.01")] = (
-        None
-    )
-    decay: Annotated[float | None, option("Decay of the background.", metavar="D", otherwise="0.999")] = None
-    epochs: Annotated[int | None, option("Number of passes over the lists.", metavar="N", otherwise="60")] = (
-        None
-    )
-    no_shuffle: Annotated[bool, option("Keep the order of the sentences; one tuning.")] = False
-    background: Annotated[
-        Literal["ones", "paper"] | None,
-        option("Initial value of the background.", otherwise="ones"),
-    ] = None
-    precision: Annotated[
-        Literal["float64", "float32"] | None,
-        option("Type of number in which weights are computed.", otherwise="float64"),
-    ] = None
-    average: Annotated[
-        Literal["sentences", "updates"] | None,
-        option("Unit that weights are averaged over.", otherwise="sentences"),
-    ] = None
+    c: Annotated[float, option("The largest step.", names=("--C",), metavar="C")] = 0.01
+    decay: Annotated[float, option("Decay of the background.", metavar="D")] = 0.999
+    epochs: Annotated[int, option("Number of passes over the lists.", metavar="N")] = 60
 
 
 class FeaturesRequest(Request, frozen=True, kw_only=True):
@@ -82,21 +65,9 @@ class FeaturesRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     source_language: Annotated[
-        str | None,
-        option("Language of the source, such as en, where an encoder or normaliser needs it.", metavar="TAG"),
-    ] = None
-    target_language: Annotated[str | None, option("Language of the hypotheses.", metavar="TAG")] = None
-    normalize: Annotated[
-        str,
-        option(
-            "Steps of sacremoses before texts are encoded: punctuation, detokenize, tokenize, lowercase, "
-            "escape. The list keeps its texts.",
-            metavar="STEP,…",
-        ),
-    ] = "none"
-    normalize_source: Annotated[
-        str | None, option("Steps for the source instead of those of --normalize, or none.", metavar="STEP,…")
-    ] = None
+        str, option("Language of the source, such as en, where an encoder needs it.", metavar="TAG")
+    ] = "und"
+    target_language: Annotated[str, option("Language of the hypotheses.", metavar="TAG")] = "und"
     keeping: Keeping
     out: Annotated[Path, option("Write the lists with the features to NBEST2.", metavar="NBEST2", run=True)]
     quiet: Quiet = False
@@ -156,18 +127,7 @@ class ScoreRequest(Request, frozen=True, kw_only=True):
         option("Tokeniser of BLEU; none where the texts are tokenised."),
     ] = "none"
     lowercase: Lowercase = False
-    test: Annotated[
-        Literal["bootstrap", "randomization"] | None,
-        option("Test of the difference to --baseline.", otherwise="bootstrap"),
-    ] = None
-    samples: Annotated[
-        Positive | None,
-        option(
-            "Number of resamples of test and intervals.",
-            metavar="N",
-            otherwise="1,000; trials of randomization: 10,000",
-        ),
-    ] = None
+    samples: Annotated[Positive, option("Number of resamples of test and intervals.", metavar="N")] = 1000
     seed: Annotated[Natural, option("Seed of random choice.")] = 0
     out: Annotated[Path | None, option("Write the scores to FILE, as JSON.", metavar="FILE", run=True)] = None
     form: Form = "table"

@@ -37,7 +37,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "study_analysis": "xlingual.results.study:StudyAnalysis",
     "suite": "xlingual.results.suite:Suite",
     "step": "xlingual.results.step:Step",
-    "rerank-weights": "xlingual.nbest.weights:Weights",
+    "rerank-weights": "xlingual.nbest.tune:Weights",
     "rerank-scores": "xlingual.nbest.score:Scores",
 }
 

@@ -13,10 +13,8 @@ from xlingual.data.sentence_pairs import read_sentence_pairs
 from xlingual.embed.sides import image_vectors
 from xlingual.encoders.decoding import broken, counted
 from xlingual.errors import InputError, MissingExtraError, listed
-from xlingual.nbest.apply import read_aligned
-from xlingual.nbest.format import read_nbest
-from xlingual.nbest.lists import NBestLists, check_new_labels
-from xlingual.nbest.similarity import rows_of_sentences
+from xlingual.nbest.features import rows_of_sentences
+from xlingual.nbest.lists import NBestLists, check_new_labels, read_aligned, read_nbest
 from xlingual.results.mlmme_study import VSE
 from xlingual.training.study_requests import RANKING, RERANKING, STS
 from xlingual.workflows.mlmme_study_data import StudyParts
@@ -127,7 +125,7 @@ def _check_part(name: str, part: Part, parts: StudyParts) -> NBestLists:
     for path in part.references:
         read_aligned(path, f"--{name}-references", len(lists), part.nbest)
     if part.source is not None:
-        read_aligned(part.source, f"--{name}-source", len(lists), part.nbest, "source")
+        read_aligned(part.source, f"--{name}-source", len(lists), part.nbest)
     if part.images is not None:
         if part.image_encoder is None:
             raise InputError("--tune-images and --test-images need --image-encoder")

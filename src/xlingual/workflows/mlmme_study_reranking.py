@@ -12,15 +12,11 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.embed.encoding import Progress
 from xlingual.files import make_folder
-from xlingual.nbest.apply import read_texts, write_texts
 from xlingual.nbest.bleu import list_counts
-from xlingual.nbest.choice import decoder_best
 from xlingual.nbest.features import add_features
-from xlingual.nbest.format import read_nbest
-from xlingual.nbest.lists import NBestLists
-from xlingual.nbest.meteor_languages import has_meteor
-from xlingual.nbest.mira import Mira
-from xlingual.nbest.score import metrics_of
+from xlingual.nbest.lists import NBestLists, read_nbest, read_texts, write_texts
+from xlingual.nbest.mira import Mira, first_best
+from xlingual.nbest.score import has_meteor, metrics_of
 from xlingual.nbest.side_by_side import side_by_side
 from xlingual.nbest.tune import bounds, tune
 from xlingual.results.mlmme_study import Reranking, StudyModel
@@ -127,7 +123,7 @@ def reranking_table(
     own = [SCORE] if lists.own_features == "score" else list(read_nbest(lists.tune.nbest).names)
     references = {name: [read_texts(path) for path in part.references] for name, part in lists.parts}
     test = both[TEST]
-    systems: dict[str, dict[str, Sequence[str]]] = {BASE: {BASE: _chosen(test, decoder_best(test))}}
+    systems: dict[str, dict[str, Sequence[str]]] = {BASE: {BASE: _chosen(test, first_best(test.scores, test.offsets))}}
     jobs: list[tuple[str, str, list[str], int]] = []
     if lists.own_features == "all":
         jobs.append((TUNED, TUNED, own, seed))

@@ -33,7 +33,7 @@ def argmax(values):
     return best
 
 
-def epoch(lists, order, weights, background, total, seen, C=0.01, decay=0.999, average="sentences"):
+def epoch(lists, order, weights, background, total, seen, C=0.01, decay=0.999):
     """Pass once over the lists [(features, counts)] of hypotheses; return what the next epoch begins with."""
     for sentence in order:
         features, counts = lists[sentence]
@@ -41,7 +41,6 @@ def epoch(lists, order, weights, background, total, seen, C=0.01, decay=0.999, a
         gains = [background_bleu(c, background) for c in counts]
         hope = argmax([score + gain for score, gain in zip(scores, gains, strict=True)])
         fear = argmax([score - gain for score, gain in zip(scores, gains, strict=True)])
-        stepped = False
         if hope != fear and gains[hope] > gains[fear]:
             difference = [h - f for h, f in zip(features[hope], features[fear], strict=True)]
             loss = gains[hope] - gains[fear] - dot(weights, difference)
@@ -49,11 +48,9 @@ def epoch(lists, order, weights, background, total, seen, C=0.01, decay=0.999, a
                 length = dot(difference, difference)
                 step = min(C, loss / length) if length > 0 else C
                 weights = [w + step * d for w, d in zip(weights, difference, strict=True)]
-                stepped = True
             background = [decay * b + c for b, c in zip(background, counts[hope], strict=True)]
-        if stepped or average == "sentences":
-            total = [t + w for t, w in zip(total, weights, strict=True)]
-            seen += 1
+        total = [t + w for t, w in zip(total, weights, strict=True)]
+        seen += 1
     return weights, background, total, seen
 
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from xlingual import InputError
 from xlingual.nbest.bleu import corpus_bleu
-from xlingual.nbest.choice import first_best, model_scores
-from xlingual.nbest.mira import BACKGROUNDS, Mira, mira
+from xlingual.nbest.mira import Mira, first_best, mira, model_scores
 from xlingual.streams import stream
 
 slow = SimpleNamespace(**run_path(str(Path(__file__).with_name("slow_mira.py"))))
@@ -47,52 +46,25 @@ def as_lists(features, of, offsets):
     return [(features[begin:end].tolist(), of[begin:end].tolist()) for begin, end in pairwise(offsets)]
 
 
-def orders(sentences, epochs, seed):
-    random, order = stream(seed, "mira order"), np.arange(sentences)
-    for _ in range(epochs):
-        random.shuffle(order)
-        yield order.tolist()
-
-
-def check(data, seed=0, **given):
-    chosen = Mira(epochs=6, **given)
+def check(data, seed=0, **options):
+    chosen = Mira(epochs=6, **options)
     found = mira(*data, chosen, seed=seed)
-    sentences = len(data[2]) - 1
-    passed = orders(sentences, 6, seed) if chosen.shuffle else [range(sentences)] * 6
-    weights, bleu, epoch, history = slow.mira(
-        as_lists(*data),
-        passed,
-        BACKGROUNDS[chosen.background],
-        C=chosen.C,
-        decay=chosen.decay,
-        average=chosen.average,
-    )
+    random, order, orders = stream(seed, "mira order"), np.arange(len(data[2]) - 1), []
+    for _ in range(6):
+        random.shuffle(order)
+        orders.append(order.tolist())
+    weights, bleu, epoch, history = slow.mira(as_lists(*data), orders, C=chosen.C, decay=chosen.decay)
     np.testing.assert_allclose(found.weights, weights, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.history, history, rtol=1e-9)
     assert found.bleu == pytest.approx(bleu, rel=1e-9) and found.epoch == epoch
+    assert found.bleu == max(found.history) and found.epoch == found.history.index(found.bleu) + 1
     return found
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("shuffle", [True, False])
-def test_weight_for_weight(seed, shuffle):
-    found = check(drawn(seed), seed, shuffle=shuffle)
-    assert np.abs(found.weights).max() > 0 and sum(found.updates) > 10
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"background": "paper"},
-        {"average": "updates"},
-        {"C": 10.0},
-        {"C": 1e-5},
-        {"decay": 0.5},
-        {"decay": 1.0},
-    ],
-)
-def test_weight_for_weight_with_other_settings(given):
-    check(drawn(11), **given)
+@pytest.mark.parametrize("options", [{}, {"C": 10.0}, {"C": 1e-5}, {"decay": 0.5}, {"decay": 1.0}])
+@pytest.mark.parametrize("seed", range(3))
+def test_weight_for_weight(seed, options):
+    assert np.abs(check(drawn(seed), seed, **options).weights).max() > 0
 
 
 @settings(max_examples=40)
@@ -147,51 +119,22 @@ def test_one_feature_decides():
     assert (quality[tuned] > quality[offsets[:-1]]).mean() > 0.5
 
 
-def test_single_precision_follows_double():
-    data = drawn(6, sentences=40)
-    single = mira(*data, Mira(epochs=2, precision="float32"))
-    double = mira(*data, Mira(epochs=2))
-    np.testing.assert_allclose(single.weights, double.weights, rtol=1e-3, atol=1e-5)
-    assert single.weights.tolist() != double.weights.tolist()
-    assert single.weights.astype(np.float32).astype(np.float64).tolist() == single.weights.tolist()
-
-
-def test_a_seed_is_an_order_and_shuffling_can_be_left_out():
+def test_a_seed_is_an_order():
     data = drawn(7)
     assert mira(*data, seed=1).weights.tolist() == mira(*data, seed=1).weights.tolist()
     assert mira(*data, seed=1).weights.tolist() != mira(*data, seed=2).weights.tolist()
-    fixed = Mira(shuffle=False)
-    assert mira(*data, fixed, seed=1).weights.tolist() == mira(*data, fixed, seed=2).weights.tolist()
 
 
-def test_the_best_epoch_is_kept_and_the_first_of_equal_ones():
-    found = mira(*drawn(8, sentences=60), Mira(epochs=15, C=0.5))
-    assert found.bleu == max(found.history)
-    assert found.epoch == found.history.index(found.bleu) + 1
-
-
-def test_start_weights_and_lists_that_teach_nothing():
-    features, of, _ = drawn(9)
+def test_lists_that_teach_nothing():
+    features, of, offsets = drawn(9)
     alone = np.arange(len(features) + 1)  # lists of one hypothesis
     found = mira(features, of, alone, Mira(epochs=2))
-    assert found.weights.tolist() == [0] * 5 and found.updates == (0, 0) and found.epoch == 1
-    start = np.arange(5.0)
-    assert mira(features, of, alone, Mira(epochs=2), start=start).weights.tolist() == start.tolist()
+    assert found.weights.tolist() == [0] * 5 and found.epoch == 1
     equal = np.zeros_like(features)  # hope and fear of equal features: no step can help
-    assert mira(equal, of, drawn(9)[2], Mira(epochs=2)).weights.tolist() == [0] * 5
+    assert mira(equal, of, offsets, Mira(epochs=2)).weights.tolist() == [0] * 5
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"C": 0}, "C, the largest step of MIRA, must be above 0"),
-        ({"C": float("nan")}, "C, the largest step"),
-        ({"decay": 1.1}, "decay must be above 0 and at most 1"),
-        ({"epochs": 0}, "epochs must be 1 or more"),
-        ({"background": "zeros"}, "background must be ones or paper: found 'zeros'"),
-        ({"precision": "float16"}, "precision must be float64 or float32"),
-    ],
-)
-def test_settings_are_checked(given, words):
-    with pytest.raises(InputError, match=words):
-        Mira(**given)
+@pytest.mark.parametrize("options", [{"C": 0}, {"C": float("nan")}, {"decay": 1.1}, {"epochs": 0}])
+def test_settings_are_checked(options):
+    with pytest.raises(InputError, match=next(iter(options))):
+        Mira(**options)
