@@ -3,6 +3,7 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -10,8 +11,7 @@ import pytest
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, regular_file
 from xlingual.models.vocabulary import Vocabulary
-from xlingual.nbest.apply import write_texts
-from xlingual.nbest.format import write_lines
+from xlingual.nbest.lists import NBestLists, write_nbest, write_texts
 from xlingual.results import write_json
 from xlingual.results.tables import write_table
 
@@ -36,11 +36,12 @@ def test_what_cannot_be_looked_at_is_told_in_one_line(tmp_path, name, sentence):
         regular_file(tmp_path / name, "the list")
 
 
+LISTS = NBestLists(["a"], np.zeros((1, 1)), np.zeros(1), np.array([0, 1]), (("f", 1),))
 WRITERS = {
     "a vocabulary": lambda path: Vocabulary(["word"]).write(path),
     "texts": lambda path: write_texts(["a text"], path),
-    "lists": lambda path: write_lines(path, ["a line"]),
-    "lists.gz": lambda path: write_lines(path, ["a line"]),
+    "lists": lambda path: write_nbest(LISTS, path),
+    "lists.gz": lambda path: write_nbest(LISTS, path),
     "results": lambda path: write_json(path, {}),
 }
 

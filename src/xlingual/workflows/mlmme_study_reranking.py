@@ -123,7 +123,9 @@ def reranking_table(
     own = [SCORE] if lists.own_features == "score" else list(read_nbest(lists.tune.nbest).names)
     references = {name: [read_texts(path) for path in part.references] for name, part in lists.parts}
     test = both[TEST]
-    systems: dict[str, dict[str, Sequence[str]]] = {BASE: {BASE: _chosen(test, first_best(test.scores, test.offsets))}}
+    systems: dict[str, dict[str, Sequence[str]]] = {
+        BASE: {BASE: _chosen(test, first_best(test.scores, test.offsets))}
+    }
     jobs: list[tuple[str, str, list[str], int]] = []
     if lists.own_features == "all":
         jobs.append((TUNED, TUNED, own, seed))

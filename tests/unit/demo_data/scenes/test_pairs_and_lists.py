@@ -12,8 +12,8 @@ from xlingual.data.sentence_pairs import read_sentence_pairs
 from xlingual.demo_data.scenes.mentions import Mention, Mentions
 from xlingual.demo_data.scenes.sentences import score_of, sentence_pairs, write_lists, write_sentence_pairs
 from xlingual.nbest.bleu import list_counts
-from xlingual.nbest.choice import decoder_best
-from xlingual.nbest.format import read_nbest
+from xlingual.nbest.lists import read_nbest
+from xlingual.nbest.mira import first_best
 from xlingual.nbest.tune import bounds
 
 
@@ -47,6 +47,10 @@ def test_lists_have_references_sources_and_images(tmp_path: Path) -> None:
     assert found.oracle == pytest.approx(100)  # one hypothesis has no error
     assert found.random.mean < found.decoder < 97  # and the score knows little of it
     sizes = lists.sizes
-    assert sizes.max() <= 10 and sizes.min() >= 2 and (lists.scores[decoder_best(lists)] > -3).all()
+    assert (
+        sizes.max() <= 10
+        and sizes.min() >= 2
+        and (lists.scores[first_best(lists.scores, lists.offsets)] > -3).all()
+    )
     twice = write_lists(tmp_path / "again", "dev", n=25, languages=("en", "de"), seed=1, size=16)
     assert twice.nbest.read_bytes() == files.nbest.read_bytes()
