@@ -110,7 +110,7 @@ def similarities(
     hypothesis = np.array([place[text] for text in lists.hypotheses])
     sources = list(source or ())
     batch = joined(_texts(sources, languages[0], "source"), _texts(distinct, languages[1], "hypothesis"))
-    rows = None if images is None else rows_of_sentences(images, len(lists))
+    shown = None if images is None else (images, rows_of_sentences(images, len(lists)))
     try:
         refuse_fitted_rows({name: encoder for name, encoder, _ in systems}, batch)
     except InputError as error:
@@ -129,14 +129,14 @@ def similarities(
         if source is not None:
             both = nonempty[sentence] & nonempty[there]
             columns.append(_cosines(vectors, line[sentence], vectors, line[there], both))
-        if images is not None and of_images is not None:
-            shown = image_vectors(images, *of_images, rows, **kept)
-            if shown.shape[1] != vectors.shape[1]:
+        if shown is not None and of_images is not None:
+            image = image_vectors(shown[0], *of_images, shown[1], **kept)
+            if image.shape[1] != vectors.shape[1]:
                 raise InputError(
                     f"text encoder {name!r} gives {vectors.shape[1]} dimensions and image encoder "
-                    f"{of_images[0]!r} gives {shown.shape[1]}: both must be of one model"
+                    f"{of_images[0]!r} gives {image.shape[1]}: both must be of one model"
                 )
-            columns.append(_cosines(shown, sentence, vectors, line[there], nonempty[there]))
+            columns.append(_cosines(image, sentence, vectors, line[there], nonempty[there]))
     return dict(zip(labels, columns, strict=True))
 
 

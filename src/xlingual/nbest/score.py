@@ -129,12 +129,12 @@ def score(
         if draws:
             values = [metric.corpus_score(texts, None).score for texts in draws]
             random[measure] = SystemScore(sum(values) / len(values), None)
-    rows = [System(name, kind, scores[name]) for name, (kind, _) in measured.items()]
+    table = [System(name, kind, scores[name]) for name, (kind, _) in measured.items()]
     if draws:
-        rows.append(System(f"random choice (mean of {len(draws)})", "bound", random))
+        table.append(System(f"random choice (mean of {len(draws)})", "bound", random))
     several = {name: [scores[system][name].value for system in systems] for name in metrics}
     mean = {name: Spread.of(values) for name, values in several.items()} if len(systems) > 1 else {}
-    return Scores(rows, signatures, len(references[0]), mean)
+    return Scores(table, signatures, len(references[0]), mean)
 
 
 def _measured(

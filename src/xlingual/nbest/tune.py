@@ -176,9 +176,9 @@ def tune(
 def bounds(lists: NBestLists, bleu_counts: Ints, *, seed: int = 0) -> Bounds:
     """Return the BLEU of choices that need no weights, for counts [n, 10]."""
     rows = choices_without_weights(lists, bleu_counts)
-    values = [float(corpus_bleu(bleu_counts[choice].sum(axis=0))) for choice in rows.values()]
+    bleu = [float(corpus_bleu(bleu_counts[choice].sum(axis=0))) for choice in rows.values()]
     drawn = corpus_bleu(bleu_counts[random_choices(lists.offsets, RANDOM_DRAWS, seed)].sum(axis=1))
-    return Bounds(*values, random=Spread.of(drawn.tolist()))
+    return Bounds(bleu[0], bleu[1], bleu[2], Spread.of(drawn.tolist()))
 
 
 def choices_without_weights(lists: NBestLists, bleu_counts: Ints) -> dict[str, Ints]:
