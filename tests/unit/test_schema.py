@@ -15,7 +15,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
-from xlingual.evaluation.image_sentence.evaluate import image_sentence
+from xlingual.evaluation.image_sentence import image_sentence
 from xlingual.results import SCHEMA, Behind, Entry, Interval, Results, Summary
 from xlingual.results.schemas import schema_of
 from xlingual.results.views import Against, ImageSentenceViews, PoolViews, StsViews

@@ -19,7 +19,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, score
 from xlingual.evaluation.hubs import HubTable, NamedHubs
 from xlingual.evaluation.neighbours import Neighbours, NeighbourTable
-from xlingual.evaluation.numbers import Baseline, Number, Numbers, Subject
+from xlingual.evaluation.numbers import Baseline, Numbers, Subject
 from xlingual.evaluation.perquery import QuerySource
 from xlingual.evaluation.run import Run
 from xlingual.evaluation.trec import Ranking, check_depth, folder_of, unfinished, warn_of_size, write_ranking
@@ -87,19 +87,24 @@ def evaluate(
     are other rows. `compare` is called once all numbers are entered, and adds what compares them.
     """
     hubs, nearest, trec = HubTable(run.task, recording.examples), NeighbourTable(run.task), recording.trec
-    lists = Lister(run, numbers, recording.trec_depth)
+    several_seeds = len({subject.seed for subject in numbers.subjects}) > 1
     with nullcontext() if trec is None else unfinished(trec) as folder:
-        for ranked in stream:
+        for place, ranked in enumerate(stream):
+            encoder, subject, depth = ranked.encoder, ranked.subject, recording.trec_depth
             with run.stage("statistics"):
                 enter(run, numbers, ranked)
             if ranked.hubs is not None:
-                hubs.add(ranked.encoder, ranked.subject, ranked.hubs)
+                hubs.add(encoder, subject, ranked.hubs)
             if recording.neighbours and ranked.neighbours is not None and ranked.candidates is not None:
-                nearest.add(
-                    ranked.encoder, ranked.subject, ranked.neighbours, ranked.queries, ranked.candidates
-                )
-            if folder is not None:
-                lists.write(folder, ranked)
+                nearest.add(encoder, subject, ranked.neighbours, ranked.queries, ranked.candidates)
+            if folder is None or ranked.ranking is None:
+                continue
+            if place == 0:
+                size = ranked.n_candidates if depth is None else min(depth, ranked.n_candidates)
+                warn_of_size(len(ranked.queries) * size * len(numbers.subjects), len(run.by_name))
+            with run.stage("trec", f"writing rankings: {encoder}"):
+                own = folder / folder_of(subject.source, subject.target, subject.seed, several_seeds)
+                write_ranking(own, ranked.ranking(), encoder, depth)
     with run.stage("statistics", "computing intervals"):
         compare()
         results = numbers.results(rows)
@@ -117,21 +122,21 @@ def enter(run: Run, numbers: Numbers, ranked: Ranked) -> None:
         chosen = np.arange(len(ranked.queries)) if values is None else np.flatnonzero(~np.isnan(values))
         estimate = ranked.estimates.get(name)
         if estimate is None and values is not None:
-            estimate = score(
-                cast("QueryMeasure", measure), values[chosen], [way[chosen] for way in ranked.clusters]
-            )
+            ways = [way[chosen] for way in ranked.clusters]
+            estimate = score(cast("QueryMeasure", measure), values[chosen], ways)
         conditions = {**ranked.conditions, **ranked.conditions_of.get(name, {})}
-        numbers[ranked.encoder, name, subject] = Number(
-            estimate,
-            run.signature(conditions, name, ranked.ties, **system),
-            n_source=len(chosen),
-            n_target=ranked.n_candidates,
-            n_tied=ranked.n_tied,
-            note=ranked.notes.get(name),
-            baseline=ranked.baselines.get(name, Baseline()),
-            views=ranked.views.get(name),
-            parts=ranked.parts.get(name, {}),
-        )
+        fields = {
+            "encoder": ranked.encoder,
+            "measure": name,
+            "signature": run.signature(conditions, name, ranked.ties, **system),
+            "n_source": len(chosen),
+            "n_target": ranked.n_candidates,
+            "n_tied": ranked.n_tied,
+            "note": ranked.notes.get(name),
+            "views": ranked.views.get(name),
+        }
+        baseline = ranked.baselines.get(name, Baseline())
+        numbers.enter(fields, subject, estimate, baseline, ranked.parts.get(name, {}))
         if values is None:
             continue
         columns = {"query": ranked.queries, "retrieved": ranked.retrieved, "value": values}
@@ -140,28 +145,3 @@ def enter(run: Run, numbers: Numbers, ranked: Ranked) -> None:
         taken = {key: None if column is None else column[chosen] for key, column in columns.items()}
         labels = (numbers.task, ranked.encoder, subject.source, subject.target, name)
         numbers.per_query.add(labels, subject.seed, taken)
-
-
-@dataclass
-class Lister:
-    """Writes the lists of what is ranked into a folder, with a warning where they will be very large."""
-
-    run: Run
-    numbers: Numbers
-    depth: int | None
-    warned: bool = False
-
-    def write(self, folder: Path, ranked: Ranked) -> None:
-        """Write the run of an encoder for one subject, and its qrels where there are none yet."""
-        if ranked.ranking is None:
-            return
-        subjects, encoders = self.numbers.subjects, len(self.run.by_name)
-        if not self.warned:
-            size = ranked.n_candidates if self.depth is None else min(self.depth, ranked.n_candidates)
-            warn_of_size(len(ranked.queries) * size * len(subjects) * encoders, encoders)
-            self.warned = True
-        subject = ranked.subject
-        several_seeds = len({one.seed for one in subjects}) > 1
-        place = folder_of(subject.source, subject.target, subject.seed, several_seeds)
-        with self.run.stage("trec", f"writing rankings: {ranked.encoder}"):
-            write_ranking(folder / place, ranked.ranking(), ranked.encoder, self.depth)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from xlingual.evaluation.estimates import Estimate, Score, mean_known
 from xlingual.evaluation.perquery import PerQuery, QuerySource
@@ -21,6 +22,9 @@ _ROUNDING = 1e-9  # what rounding may leave of an oracle equal to chance
 
 Pair = tuple[str | None, str | None]
 OVERALL: Pair = (None, None)
+_ONE: dict[str, Any] = {"n_pairs": 1, "n_seeds": 1, "sd_seeds": None, "note": None, "views": None} | (
+    dict.fromkeys(("chance", "oracle", "ceiling", "normalized"))
+)
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,6 @@ class Subject:
         return self.source, self.target, self.seed
 
 
-Key = tuple[str, str, Subject]  # encoder, measure name, subject
-
-
 @dataclass(frozen=True)
 class Baseline:
     """The baseline of a number: chance, the oracle (images alone), and the ceiling of all encoders."""
@@ -54,39 +55,21 @@ class Baseline:
     ceiling: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Number:
-    """One number of one encoder: its estimate (None with a note where there is none), sizes and baseline.
+    """An entry with what means are computed from."""
 
-    `views` are the further findings of its entry, `row_views` those of its row of the leaderboard.
-    """
-
+    entry: Entry
     estimate: Estimate | None
-    signature: str
-    n_source: int
-    n_target: int
-    n_tied: int | None = None
-    note: str | None = None
-    baseline: Baseline = field(default_factory=Baseline)
-    views: Views | None = None
-    row_views: Views | None = None
-    parts: Mapping[str, Estimate] = field(default_factory=dict)  # by language of the queries
+    baseline: Baseline
+    parts: Mapping[str, Estimate]  # by language of the queries
+    note: str | None  # why it has no value, or how it came
+    row_views: Views | None = None  # of its row of the leaderboard
 
 
-@dataclass(frozen=True)
-class BoardLine:
-    """One encoder's line of a leaderboard: a mean over some subjects."""
-
-    estimate: Estimate | None
-    chance: float | None = None
-    oracle: float | None = None
-    ceiling: float | None = None
-    normalized: float | None = None
-    n_pairs: int = 1
-    n_seeds: int = 1
-    sd_seeds: float | None = None
-    note: str | None = None
-    views: Views | None = None
+Line = tuple[
+    Estimate | None, Mapping[str, Any]
+]  # an encoder's mean over some subjects, fields of its summary
 
 
 @dataclass
@@ -105,124 +88,124 @@ class Numbers:
     partial: Mapping[str, str] = field(default_factory=dict)
     compared: int | None = None
     same_queries: Callable[[str, str], bool] = lambda one, other: True
-    _numbers: dict[Key, Number] = field(default_factory=dict)
-    _encoders: dict[str, None] = field(default_factory=dict)  # in the order of entry
     per_query: PerQuery = field(default_factory=PerQuery)
+    _numbers: dict[tuple[str, str, Subject], Number] = field(default_factory=dict)
 
-    def __getitem__(self, key: Key) -> Number:
+    def __getitem__(self, key: tuple[str, str, Subject]) -> Number:
         return self._numbers[key]
 
-    def __setitem__(self, key: Key, number: Number) -> None:
-        self._numbers[key] = number
-        self._encoders[key[0]] = None
-
-    def results(self, rows: QuerySource | None = None) -> Results:
-        """Return all numbers; `rows` has the names of the queries."""
-        return Results(self.entries(), list(self.summaries()), self.per_query.table(rows))
-
-    def entries(self) -> list[Entry]:
-        """Return one entry for each number, in the order in which they were entered."""
-        return [self._entry(*key, number) for key, number in self._numbers.items()]
-
-    def _entry(self, encoder: str, measure: str, subject: Subject, number: Number) -> Entry:
-        estimate, baseline = number.estimate, number.baseline
+    def enter(
+        self,
+        entry: Mapping[str, Any],
+        subject: Subject,
+        estimate: Estimate | None,
+        baseline: Baseline,
+        parts: Mapping[str, Estimate],
+    ) -> None:
+        """Enter a number; `entry` has the fields of its entry that do not follow from the others."""
         normalized, why = normalised(estimate, [baseline])
-        return Entry(
+        record = Entry(
             task=self.task,
             source=subject.source,
             target=subject.target,
-            encoder=encoder,
-            image_encoder=self._images_of(encoder),
-            measure=measure,
+            seed=subject.seed,
+            image_encoder=self._images_of(entry["encoder"]),
             value=None if estimate is None else estimate.value,
             ci=None if estimate is None else estimate.interval(),
             chance=baseline.chance,
             oracle=None if baseline.oracle is None else baseline.oracle.value,
             ceiling=baseline.ceiling,
             normalized=normalized,
-            n_source=number.n_source,
-            n_target=number.n_target,
-            n_tied=number.n_tied,
-            seed=subject.seed,
-            signature=number.signature,
-            note=number.note or (estimate and estimate.note) or why,
-            views=number.views,
+            **{**entry, "note": entry["note"] or (estimate and estimate.note) or why},
         )
+        key = record.encoder, record.measure, subject
+        self._numbers[key] = Number(record, estimate, baseline, parts, entry["note"])
+
+    def view(self, key: tuple[str, str, Subject], views: Views, row: Views | None = None) -> None:
+        """Replace the further findings of a number, and those of its row of the leaderboard."""
+        number = self._numbers[key]
+        number.entry, number.row_views = structs.replace(number.entry, views=views), row
+
+    def results(self, rows: QuerySource | None = None) -> Results:
+        """Return all numbers; `rows` has the names of the queries."""
+        entries = [number.entry for number in self._numbers.values()]
+        return Results(entries, list(self.summaries()), self.per_query.table(rows))
 
     def summaries(self) -> Iterator[Summary]:
         """Yield means over seeds for each pair, then means over seeds and pairs, measure by measure.
 
         Of numbers that have parts by language, these take the place of pairs.
         """
-        for measure in self.measures:
-            parts = {
-                encoder: number.parts
-                for (encoder, name, _), number in self._numbers.items()
-                if name == measure.name
-            }
-            tags = dict.fromkeys(tag for languages in parts.values() for tag in languages)
-            for tag in tags:
-                if all(tag in languages for languages in parts.values()):
-                    lines = {encoder: BoardLine(languages[tag]) for encoder, languages in parts.items()}
-                    pair = (tag, self.subjects[0].target)
-                    yield from self.leaderboard(measure.name, pair, lines, higher=measure.higher_is_better)
-            for pair, subjects in () if self.compared == 0 else self._by_pair.items():
-                yield from self._means(measure, pair, subjects)
-            yield from self._means(measure, OVERALL, self.subjects)
-
-    @cached_property
-    def _by_pair(self) -> dict[tuple[str, str], list[Subject]]:
-        found: dict[tuple[str, str], list[Subject]] = {}
+        by_pair: dict[Pair, list[Subject]] = {}
         for subject in self.subjects:
-            found.setdefault(subject.pair, []).append(subject)
-        return found
-
-    def _means(
-        self, measure: Measure | Correlation, pair: Pair, subjects: Sequence[Subject]
-    ) -> Iterator[Summary]:
-        lines = {}
-        for encoder in self._encoders:
-            found = {subject: self._numbers.get((encoder, measure.name, subject)) for subject in subjects}
-            if own := {subject: number for subject, number in found.items() if number is not None}:
-                lines[encoder] = self._line(own, self.partial.get(encoder) if pair == OVERALL else None)
-        return self.leaderboard(measure.name, pair, lines, higher=measure.higher_is_better)
+            by_pair.setdefault(subject.pair, []).append(subject)
+        for measure in self.measures:
+            higher = measure.higher_is_better
+            parts = {key[0]: number.parts for key, number in self._numbers.items() if key[1] == measure.name}
+            for tag in dict.fromkeys(tag for languages in parts.values() for tag in languages):
+                if all(tag in languages for languages in parts.values()):
+                    lines: dict[str, Line] = {name: (own[tag], _ONE) for name, own in parts.items()}
+                    own_pair = tag, self.subjects[0].target
+                    yield from self.leaderboard(measure.name, own_pair, lines, higher=higher)
+            for pair, subjects in [*by_pair.items(), (OVERALL, self.subjects)]:
+                if pair != OVERALL and self.compared == 0:
+                    continue
+                lines = self._lines(measure.name, subjects, whole=pair == OVERALL)
+                yield from self.leaderboard(measure.name, pair, lines, higher=higher)
 
     def mean(self, encoder: str, measure: str, subjects: Sequence[Subject]) -> Estimate | None:
         """Return the mean of an encoder's numbers; None where one of them is."""
         return _mean([self._numbers[encoder, measure, subject].estimate for subject in subjects])
 
-    def _line(self, own: Mapping[Subject, Number], partial: str | None) -> BoardLine:
-        """Return the mean of an encoder's numbers; None where one of them is."""
-        numbers, baselines = list(own.values()), [number.baseline for number in own.values()]
-        mean, oracles = _mean([one.estimate for one in numbers]), [one.oracle for one in baselines]
-        normalized, why = normalised(mean, baselines)
-        notes = (mean and mean.note, *(number.note for number in numbers), partial, why)
-        return BoardLine(
-            estimate=mean,
-            chance=mean_known([baseline.chance for baseline in baselines]),
-            oracle=mean_known([None if oracle is None else oracle.value for oracle in oracles]),
-            ceiling=mean_known([baseline.ceiling for baseline in baselines]),
-            normalized=normalized,
-            n_pairs=len({subject.pair for subject in own}),
-            n_seeds=len({subject.seed for subject in own}),
-            sd_seeds=_spread(own),
-            note=next((note for note in notes if note), None),
-            views=numbers[0].row_views if len(numbers) == 1 else None,
-        )
+    def _lines(self, measure: str, subjects: Sequence[Subject], *, whole: bool) -> dict[str, Line]:
+        """Return the mean of each encoder's numbers; None where one of them is."""
+        lines: dict[str, Line] = {}
+        for encoder in dict.fromkeys(encoder for encoder, _, _ in self._numbers):
+            own = {s: self._numbers[key] for s in subjects if (key := (encoder, measure, s)) in self._numbers}
+            if not own:
+                continue
+            numbers, baselines = list(own.values()), [number.baseline for number in own.values()]
+            mean, oracles = _mean([one.estimate for one in numbers]), [one.oracle for one in baselines]
+            normalized, why = normalised(mean, baselines)
+            partial = self.partial.get(encoder) if whole else None
+            notes = (mean and mean.note, *(number.note for number in numbers), partial, why)
+            values: dict[int, list[float]] = {}
+            for subject, number in own.items():
+                if number.estimate is not None:
+                    values.setdefault(subject.seed, []).append(number.estimate.value)
+            spread = [float(np.mean(of_seed)) for of_seed in values.values()]
+            lines[encoder] = (
+                mean,
+                {
+                    "chance": mean_known([one.chance for one in baselines]),
+                    "oracle": mean_known([None if oracle is None else oracle.value for oracle in oracles]),
+                    "ceiling": mean_known([one.ceiling for one in baselines]),
+                    "normalized": normalized,
+                    "n_pairs": len({subject.pair for subject in own}),
+                    "n_seeds": len({subject.seed for subject in own}),
+                    "sd_seeds": float(np.std(spread, ddof=1)) if len(spread) > 1 else None,
+                    "note": next((note for note in notes if note), None),
+                    "views": numbers[0].row_views if len(numbers) == 1 else None,
+                },
+            )
+        return lines
 
     def leaderboard(
-        self, measure: str, pair: Pair, lines: Mapping[str, BoardLine], *, higher: bool
+        self, measure: str, pair: Pair, lines: Mapping[str, Line], *, higher: bool
     ) -> Iterator[Summary]:
         """Yield a summary for each encoder, with its distance to the best of those with the most subjects."""
-        most = max((line.n_pairs for line in lines.values()), default=0)
-        whole = {name: line.estimate for name, line in lines.items() if line.n_pairs == most}
-        known = {name: estimate for name, estimate in whole.items() if estimate is not None}
-        best = max if higher else min
-        leader = best(known, key=lambda name: known[name].value, default=None)
-        compared = len(self._by_pair) if self.compared is None else self.compared
+        most = max((fields["n_pairs"] for _, fields in lines.values()), default=0)
+        whole = {name: mean for name, (mean, fields) in lines.items() if fields["n_pairs"] == most}
+        known = {name: mean for name, mean in whole.items() if mean is not None}
+        leader = (max if higher else min)(known, key=lambda name: known[name].value, default=None)
+        compared = (
+            len({subject.pair for subject in self.subjects}) if self.compared is None else self.compared
+        )
         n_compared = len(lines) * (1 if pair == OVERALL else compared)
-        for name, line in lines.items():
-            mean = line.estimate
+        for name, (mean, fields) in lines.items():
+            gap = None  # how far it is behind the leader on the same queries
+            if leader is not None and name != leader and name in known and self.same_queries(leader, name):
+                gap = known[leader].minus(known[name])
             yield Summary(
                 task=self.task,
                 source=pair[0],
@@ -232,25 +215,10 @@ class Numbers:
                 measure=measure,
                 value=None if mean is None else mean.value,
                 ci=None if mean is None else mean.interval(),
-                chance=line.chance,
-                oracle=line.oracle,
-                ceiling=line.ceiling,
-                normalized=line.normalized,
                 ci_simultaneous=None if mean is None else mean.simultaneous(n_compared),
-                n_pairs=line.n_pairs,
-                n_seeds=line.n_seeds,
-                sd_seeds=line.sd_seeds,
-                behind=self._behind(known, leader, name),
-                note=line.note,
-                views=line.views,
+                behind=None if leader is None or gap is None else Behind(leader, gap.value, gap.ci),
+                **{**_ONE, **fields},
             )
-
-    def _behind(self, known: Mapping[str, Estimate], leader: str | None, encoder: str) -> Behind | None:
-        """Return how far an encoder is behind the leader on the same queries; None for the leader itself."""
-        if leader is None or encoder == leader or encoder not in known:
-            return None
-        gap = known[leader].minus(known[encoder]) if self.same_queries(leader, encoder) else None
-        return None if gap is None else Behind(leader, gap.value, gap.ci)
 
     def _images_of(self, encoder: str) -> str | None:
         return self.images.get(encoder) if isinstance(self.images, Mapping) else self.images
@@ -261,21 +229,11 @@ def _mean(several: Sequence[Estimate | None]) -> Estimate | None:
     return type(known[0]).mean(known) if len(known) == len(several) else None
 
 
-def _spread(own: Mapping[Subject, Number]) -> float | None:
-    """Return the standard deviation over seeds of the mean over pairs, None for one seed."""
-    values: dict[int, list[float]] = {}
-    for subject, number in own.items():
-        if number.estimate is not None:
-            values.setdefault(subject.seed, []).append(number.estimate.value)
-    means = [float(np.mean(v)) for v in values.values()]
-    return float(np.std(means, ddof=1)) if len(means) > 1 else None
-
-
 def normalised(found: Estimate | None, baselines: Sequence[Baseline]) -> tuple[float | None, str | None]:
     """Return ((value − chance)/(oracle − chance), None), or (None, why not)."""
     oracles = [b.oracle for b in baselines if b.oracle is not None]
     chances = [b.chance for b in baselines if b.chance is not None]
-    if found is None or not oracles or len(oracles) < len(baselines) or len(chances) < len(baselines):
+    if found is None or not oracles or min(len(oracles), len(chances)) < len(baselines):
         return None, None
     oracle, chance = Score.mean(oracles), float(np.mean(chances))
     if oracle.fixed is not None:

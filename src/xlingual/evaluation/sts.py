@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -278,7 +278,7 @@ def _compare(numbers: Numbers, names: Sequence[str], baseline: str | None) -> No
                     for one, p_holm in ((gap, corrected.get((name, subject))), (over, None))
                 )
             )
-            numbers[name, measure, subject] = replace(numbers[name, measure, subject], views=views)
+            numbers.view((name, measure, subject), views)
 
 
 def _gap(first: Estimate | None, second: Estimate | None) -> Gap | None:

@@ -202,7 +202,6 @@ def _write_lines(path: Path, pieces: Iterable[str]) -> None:
 
 
 def warn_of_size(n_lines: int, encoders: int) -> None:
-    """Raise a DataWarning where the runs of all encoders, of so many lines, will take more than 1 GiB."""
-    if (size := n_lines * _LINE) > _GIB:
-        runs = "the run of 1 encoder" if encoders == 1 else f"the runs of {encoders} encoders"
-        warn(f"--trec: {runs} will take about {size / _GIB:.1f} GiB: a smaller --trec-depth writes less")
+    """Raise a DataWarning where runs of so many lines for each encoder will take more than 1 GiB."""
+    if (size := n_lines * encoders * _LINE) > _GIB:
+        warn(f"--trec: the runs will take about {size / _GIB:.1f} GiB: a smaller --trec-depth writes less")

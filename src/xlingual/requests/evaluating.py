@@ -327,8 +327,6 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     ] = ()
     skip_broken: SkipBroken = False
     ranking: Ranking
-    trec: Trec = None
-    trec_depth: TrecDepth = None
     output: Output
     examples: Examples = True
 

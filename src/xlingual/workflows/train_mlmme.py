@@ -231,7 +231,7 @@ def scored(found: Mapping[str, Placed], select: str) -> ValidationScores:
     A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of images and each language, and of each
     pair of languages.
     """
-    from xlingual.evaluation.image_sentence import sum_of_recalls_between
+    from xlingual.evaluation.both_ways import sum_of_recalls_between
 
     parts: dict[str, dict[str, float]] = {"image-sentence": {}, "sentence-sentence": {}}
     for (one, first), (other, second) in combinations(found.items(), 2):  # images are the last

@@ -152,7 +152,7 @@ def scored(title: Vectors, body: Vectors, pairs: TextPairs) -> ValidationScores:
     ways in per cent (at most 600), by the cosine of x_t and x_b; relevant are the texts of the same item. It
     does not see how languages lie to each other: no text is known to be the translation of another.
     """
-    from xlingual.evaluation.image_sentence import sum_of_recalls_between
+    from xlingual.evaluation.both_ways import sum_of_recalls_between
 
     if not (np.isfinite(title).all() and np.isfinite(body).all()):
         return ValidationScores(math.nan, {})  # ranks of vectors that are no numbers say nothing

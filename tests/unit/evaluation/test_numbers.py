@@ -1,14 +1,12 @@
 """The table of numbers: means over places, what is missing, who leads, and who is behind whom."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
-from xlingual.evaluation.estimates import Estimate, Gap, Score, score
-from xlingual.evaluation.numbers import Baseline, Number, Numbers, Subject
+from xlingual.evaluation.estimates import Score, score
+from xlingual.evaluation.numbers import Baseline, Numbers, Subject
 from xlingual.measures import RecallAt
-from xlingual.results import Interval, by_key
+from xlingual.results import by_key
 from xlingual.results.views import Against, ImageSentenceViews
 
 R10 = RecallAt(10)
@@ -21,18 +19,22 @@ def hits(*values):
     return score(R10, np.array(values, float), [np.arange(len(values))])
 
 
-def number(estimate, **more):
-    return Number(estimate, "signature", n_source=4, n_target=9, **more)
+def enter(numbers, encoder, subject, estimate, *, note=None, views=None, baseline=Baseline()):  # noqa: B008
+    fields = {"encoder": encoder, "measure": "R@10", "signature": "signature", "n_source": 4, "n_target": 9}
+    numbers.enter(fields | {"n_tied": None, "note": note, "views": views}, subject, estimate, baseline, {})
 
 
 def table(**more):
     numbers = Numbers("some-task", [R10], [EN_DE, AGAIN, DE_EN], **more)
-    numbers["good", "R@10", EN_DE] = number(hits(1, 1, 1, 0))
-    numbers["good", "R@10", AGAIN] = number(hits(1, 1, 0, 0))
-    numbers["good", "R@10", DE_EN] = number(hits(1, 1, 1, 1))
-    numbers["bad", "R@10", EN_DE] = number(hits(1, 0, 0, 0))
-    numbers["bad", "R@10", AGAIN] = number(hits(0, 1, 0, 0))
-    numbers["bad", "R@10", DE_EN] = number(hits(0, 1, 0, 1))
+    for encoder, subject, values in (
+        ("good", EN_DE, (1, 1, 1, 0)),
+        ("good", AGAIN, (1, 1, 0, 0)),
+        ("good", DE_EN, (1, 1, 1, 1)),
+        ("bad", EN_DE, (1, 0, 0, 0)),
+        ("bad", AGAIN, (0, 1, 0, 0)),
+        ("bad", DE_EN, (0, 1, 0, 1)),
+    ):
+        enter(numbers, encoder, subject, hits(*values))
     return numbers
 
 
@@ -42,7 +44,7 @@ def one(rows, **wanted):
 
 
 def test_an_entry_for_each_number_in_the_order_of_entry():
-    entries = table(images="pixels").entries()
+    entries = table(images="pixels").results().entries
     assert [(e.encoder, e.source, e.seed) for e in entries][:3] == [
         ("good", "en", 0),
         ("good", "en", 1),
@@ -66,7 +68,7 @@ def test_means_over_seeds_then_over_pairs_beside_the_leader():
 
 def test_no_mean_where_a_number_is_missing_and_its_note_instead():
     numbers = table()
-    numbers["good", "R@10", AGAIN] = number(None, note="nobody was asked")
+    enter(numbers, "good", AGAIN, None, note="nobody was asked")
     rows = list(numbers.summaries())
     assert one(rows, encoder="good", source="de").value == 1.0
     for source in ("en", None):
@@ -78,9 +80,9 @@ def test_no_mean_where_a_number_is_missing_and_its_note_instead():
 
 def test_who_has_fewer_pairs_neither_leads_nor_is_behind():
     numbers = Numbers("some-task", [R10], [EN_DE, DE_EN], partial={"half": "en-de only"})
-    numbers["half", "R@10", EN_DE] = number(hits(1, 1, 1, 1))
+    enter(numbers, "half", EN_DE, hits(1, 1, 1, 1))
     for place in (EN_DE, DE_EN):
-        numbers["whole", "R@10", place] = number(hits(1, 0, 0, 0))
+        enter(numbers, "whole", place, hits(1, 0, 0, 0))
     rows = list(numbers.summaries())
     half, whole = (one(rows, encoder=name, source=None) for name in ("half", "whole"))
     assert (half.note, half.behind, whole.note, whole.behind) == ("en-de only", None, None, None)
@@ -93,8 +95,9 @@ def test_who_has_fewer_pairs_neither_leads_nor_is_behind():
 def test_views_of_a_row_are_of_one_number_and_not_of_means():
     numbers = Numbers("some-task", [R10], [EN_DE, DE_EN])
     for place in (EN_DE, DE_EN):
-        numbers["a", "R@10", place] = number(hits(1, 0), views=FOLDS, row_views=AGAINST)
-    assert numbers.entries()[0].views == FOLDS
+        enter(numbers, "a", place, hits(1, 0))
+        numbers.view(("a", "R@10", place), FOLDS, AGAINST)
+    assert numbers.results().entries[0].views == FOLDS
     rows = list(numbers.summaries())
     assert one(rows, source="en").views == AGAINST
     assert one(rows, source=None).views is None
@@ -103,48 +106,11 @@ def test_views_of_a_row_are_of_one_number_and_not_of_means():
 def test_baselines_are_means_and_missing_where_one_is():
     numbers = Numbers("some-task", [R10], [EN_DE, DE_EN])
     oracle = hits(1, 1, 1, 0)
-    numbers["a", "R@10", EN_DE] = number(hits(1, 0, 1, 0), baseline=Baseline(0.25, oracle, 1.0))
-    numbers["a", "R@10", DE_EN] = number(hits(1, 0, 1, 0), baseline=Baseline(0.75, oracle))
+    enter(numbers, "a", EN_DE, hits(1, 0, 1, 0), baseline=Baseline(0.25, oracle, 1.0))
+    enter(numbers, "a", DE_EN, hits(1, 0, 1, 0), baseline=Baseline(0.75, oracle))
     row = one(list(numbers.summaries()), source=None)
     assert (row.chance, row.oracle, row.ceiling) == (0.5, 0.75, None)
     assert isinstance(oracle, Score) and row.note.startswith("not normalised: the oracle (0.750)")
-
-
-@dataclass(frozen=True)
-class Measured(Estimate):
-    """An estimate of another kind."""
-
-    spread: float
-
-    @property
-    def note(self):
-        return "too wide" if self.spread > 1 else None
-
-    def interval(self, level=0.95):
-        if self.note:
-            return None
-        return Interval(self.value - self.spread, self.value + self.spread, level, "given")
-
-    @classmethod
-    def mean(cls, several):
-        return cls(
-            *(float(np.mean(part)) for part in zip(*((e.value, e.spread) for e in several), strict=True))
-        )
-
-    def minus(self, other):
-        return Gap(self.value - other.value, Interval(0.0, 1.0, 0.95, "given"), p=0.5)
-
-
-def test_any_estimate_serves():
-    numbers = Numbers("some-task", [R10], [EN_DE, DE_EN])
-    for place, value, spread in ((EN_DE, 0.2, 0.1), (DE_EN, 0.4, 2.5)):
-        numbers["a", "R@10", place] = number(Measured(value, spread))
-        numbers["b", "R@10", place] = number(Measured(value + 0.1, 0.1))
-    assert [e.note for e in numbers.entries()] == [None, None, "too wide", None]
-    rows = list(numbers.summaries())
-    assert one(rows, encoder="a", source=None).note == "too wide"
-    row = one(rows, encoder="a", source="en")
-    assert (row.ci.low, row.behind.leader, row.behind.value) == (pytest.approx(0.1), "b", pytest.approx(0.1))
 
 
 def test_a_difference_has_no_interval_beyond_the_possible():

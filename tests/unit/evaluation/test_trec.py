@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from ir_measures import RR, R, Success
 
-from xlingual import backretrieval, crosslingual_retrieval, image_sentence
+from xlingual import backretrieval, crosslingual_retrieval
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 
@@ -132,21 +132,6 @@ def test_the_way_back_of_backretrieval(tmp_path, options):
     assert qrel[0].startswith("en:i%20") and qrel[2].startswith("image:en:i%20")
 
 
-def test_sentences_and_images(tmp_path):
-    results = image_sentence(
-        manifest_of(texts=2),
-        text_encoders=[Vectors("a", 0.7)],
-        image_encoders=Vectors("images", 0.3),
-        measures=["Success@1", "Success@10", "RR"],
-        trec=tmp_path,
-        trec_depth=None,
-        **OPTIONS,
-    )
-    for source, target in (("en", "image"), ("image", "en"), ("image", "de")):
-        found = judged(tmp_path / f"{source}-{target}", "a.run", [Success @ 1, Success @ 10, RR])
-        assert found == pytest.approx(ours(results, "a", source, target), abs=1e-9)
-
-
 @pytest.mark.filterwarnings("ignore:text encoder 'a'")
 def test_ties_come_in_the_order_of_names(tmp_path):
     results = crosslingual_retrieval(
@@ -194,15 +179,6 @@ def test_what_has_no_rankings_says_so(tmp_path):
     with pytest.raises(InputError, match="TREC runs of depth 0"):
         crosslingual_retrieval(manifest_of(), trec_depth=0, **options)
     assert not (tmp_path / "runs").exists()
-    with pytest.raises(InputError, match="fold=… makes several"):
-        image_sentence(
-            manifest_of(),
-            text_encoders=[Vectors("a", 0.7)],
-            image_encoders=Vectors("images", 0.3),
-            fold=30,
-            trec=tmp_path / "runs",
-            **OPTIONS,
-        )
     with pytest.raises(InputError, match="compared by a function"):
         backretrieval(
             manifest_of(),

@@ -100,16 +100,6 @@ def test_values_and_tests_equal_those_computed_apart(sets: list[SentencePairs], 
     assert [one for _, one in p] == pytest.approx(holm(np.array([one for one, _ in p])).tolist())
 
 
-def test_the_pairs_are_kept_without_texts(sets: list[SentencePairs], run: Results, tmp_path: Path) -> None:
-    run.write(tmp_path)
-    table = Results.read(tmp_path).tables["pairs"]
-    assert table.column_names == ["encoder", "source", "target", "pair", "cluster", "score", "cosine"]
-    assert table.num_rows == 3 * 200 and run.per_query.num_rows == 0
-    rows = [row for row in table.to_pylist() if (row["encoder"], row["target"]) == ("bad", "two")]
-    assert [row["score"] for row in rows] == sets[1].score.tolist()
-    assert [row["cosine"] for row in rows] == pytest.approx(cosines(Given(0.1), sets[1]).tolist(), abs=1e-6)
-
-
 def same(one: Results, other: Results, **which: str) -> None:
     pairs = list(zip(by_key(one.entries, **which), by_key(other.entries, **which), strict=True))
     assert pairs

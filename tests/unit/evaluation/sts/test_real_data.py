@@ -44,12 +44,3 @@ def test_tfidf_scores_what_it_does_elsewhere(folder: Path, year: int, value: flo
     assert entry.value == pytest.approx(value, abs=0.0005)
     fisher = fisher_interval(entry.value, 750)
     assert 0.9 < (entry.ci.high - entry.ci.low) / (fisher.high - fisher.low) < 1.4  # captions recur in pairs
-
-
-@pytest.mark.parametrize("year", [2014, 2015])
-def test_the_original_files_hold_the_same(folder: Path, year: int) -> None:
-    (parquet,) = read_sentence_pairs(folder / f"sts{year}_images.parquet")
-    (original,) = read_sentence_pairs(folder / "original" / f"{year}.images.test.tsv")
-    assert (list(original.first), list(original.second)) == (list(parquet.first), list(parquet.second))
-    assert original.score.tolist() == parquet.score.tolist()
-    assert original.n_unscored == parquet.n_unscored
