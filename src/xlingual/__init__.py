@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.nearest import nearest
     from xlingual.workflows.pivoting import pivot_pairs, train_pivot
-    from xlingual.workflows.regime_study import run_regime_study
     from xlingual.workflows.repairing import repair_encoder
     from xlingual.workflows.study import new_study
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
@@ -100,7 +99,6 @@ _HOMES = {
     "runs_against_qrels": "evaluation.retrieval",
     "run_case_study": "workflows.case_study",
     "run_mlmme_study": "workflows.mlmme_study",
-    "run_regime_study": "workflows.regime_study",
     "sts": "evaluation.sts",
     "train_dual_encoder": "workflows.train_dual_encoder",
     "train_mlmme": "workflows.train_mlmme",
@@ -154,7 +152,6 @@ __all__ = [
     "retrieval",
     "run_case_study",
     "run_mlmme_study",
-    "run_regime_study",
     "runs_against_qrels",
     "sts",
     "train_dual_encoder",

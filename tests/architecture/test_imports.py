@@ -72,7 +72,7 @@ HELP = (
     "evaluate multilingual-pool --help",
     "evaluate sts --help",
     "casestudy --help",
-    "casestudy lareqa --help",
+    "papers lareqa --help",
     "validate --help",
     "validate backretrieval --help",
     "compare --help",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,62 +96,3 @@ def test_models_that_are_trained_here_several_times(study: Any) -> None:
     taken = study(*ENCODERS, *given, "--out", "again", "--base", content["base"], *small[-3:])
     assert taken.code == 0, taken.err
     assert json.loads(taken.out)["models"] == content["models"]
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a pool of built-in scenes, two descriptions in each of two languages, divided."""
-    from xlingual.data.manifest import Manifest
-    from xlingual.data.pools.mix import mix_pool
-    from xlingual.demo_data.scenes import write_scenes
-
-    folder = tmp_path_factory.mktemp("scenes")
-    manifest = write_scenes(folder, n=60, languages=["en", "de"], size=16, texts=2)
-    return mix_pool(Manifest.read(manifest)).write(folder / "pool")
-
-
-SMALL = (
-    "--trainings",
-    "1",
-    "--epochs",
-    "1",
-    "--dim",
-    "8",
-    "--buckets",
-    "64",
-    "--threads",
-    "1",
-    "--device",
-    "cpu",
-)
-
-
-def test_regimes_of_dual_encoders(pool: Path, xlingual: Any, tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    out = tmp_path / "out"
-    asked = ("casestudy", "lareqa", pool, "--out", out, "--regimes", "x-y,x-x", *SMALL)
-    done = xlingual(*asked, "--report")
-    assert done.code == 0, done.err
-    again = xlingual(*asked, "--format", "csv")
-    assert again.code == 0 and "epoch 1/1" not in again.err  # nothing is trained twice
-    assert again.out.splitlines()[0].startswith("section,table,regime,mAP,")
-    kept = json.loads((out / "regime_study.json").read_text())
-    assert kept["request"]["regimes"] == ["x-y", "x-x"] and kept["request"]["epochs"] == 1
-    page = xlingual("report", out, "--out", tmp_path / "again.html")
-    assert page.code == 0 and (tmp_path / "again.html").read_bytes() != b""
-    xlingual(*asked, instead=("--epochs", "2"))
-    assert xlingual(*asked, instead=("--epochs", "2", "--force")).code == 0
-
-
-def test_regimes_on_built_in_data(xlingual: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("torch")
-    from xlingual.workflows import regime_study
-
-    small = partial(regime_study.built_in_pool, n=40, languages=("en", "de"))
-    monkeypatch.setattr(regime_study, "built_in_pool", small)
-    done = xlingual("casestudy", "lareqa", "--out", tmp_path, "--regimes", "x-y", "--steps", "1", *SMALL)
-    assert done.code == 0 and "x-y-0 (1 of 2): epoch 1/1" in done.err, done.err
-    kept = json.loads((tmp_path / "regime_study.json").read_text())
-    assert (kept["n_trained"], kept["n_questions"], kept["languages"]) == (20, 40, ["en", "de"])
-    assert "pool" not in kept["request"]
-    xlingual("casestudy", "lareqa", "--out", tmp_path, "--train-data", tmp_path, *SMALL)

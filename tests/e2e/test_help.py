@@ -9,7 +9,7 @@ COMMANDS = [
     "evaluate lareqa",
     "validate backretrieval",
     "casestudy",
-    "casestudy lareqa",
+    "papers lareqa",
     "study new",
     "embed",
 ]

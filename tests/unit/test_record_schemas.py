@@ -33,11 +33,12 @@ from xlingual import (
     validation_table,
 )
 from xlingual.comparison.case_study import Cast, case_study
+from xlingual.papers import findings as papers
 from xlingual.results import Interval
 from xlingual.results import case_study as studies
-from xlingual.results import regime_study as regimes
 from xlingual.results import study as analyses
 from xlingual.results.repair import Repair
+from xlingual.results.runs import Gain, OfRuns
 from xlingual.results.schemas import KINDS, kind_of, schema_of
 
 ITEMS = 60
@@ -50,7 +51,7 @@ RECORDS = {
     "plan": Plan,
     "repair": Repair,
     "case_study": studies.CaseStudy,
-    "regime_study": regimes.RegimeStudy,
+    "paper_study": papers.StudyFindings,
     "study_analysis": analyses.StudyAnalysis,
 }
 FILES = {"study_analysis": analyses.StudyAnalysis.file}  # the others are named after their record
@@ -117,36 +118,32 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             repair_encoder(manifest.part(np.arange(50)), texts[1], hubs=False, store=None).found,
         ],
         "case_study": _studies(manifest, texts, str(tmp_path_factory.mktemp("study"))),
-        "regime_study": _regimes(),
+        "paper_study": _paper_studies(),
         "study_analysis": _analyses(),
     }
 
 
-def _regimes() -> list[Any]:
-    """Return studies of regimes with everything that one can have, and with as little as can be."""
+def _paper_studies() -> list[Any]:
+    """Return studies of papers with everything that one can have, and with as little as can be."""
     ci = Interval(0.1, 0.2, 0.95, "t, 1-way clusters and 2 trainings")
-    score = regimes.Score(0.15, ci, [0.14, 0.16], 0.01, {"en": 0.2, "de": 0.1})
-    once = regimes.Score(0.15, None, [0.15], None, {"en": 0.15})
-    rows = [
-        regimes.RegimeScores("x-y", ["x-y-0", "x-y-1"], score, score, score, score),
-        regimes.RegimeScores("untrained", ["untrained-0", "untrained-1"], score, score, None, None),
-    ]
-    bare = [
-        regimes.RegimeScores(name, [f"{name}-0"], once, None, None, None) for name in ("x-y", "untrained")
-    ]
-    tested = ("x-y", "untrained", "pool", 0.01, ci, 0.01, 0.02, [0.0, 0.02], "better")
-    untested = ("x-y", "untrained", "pool", 0.01, None, None, None, [0.01], "cannot tell", "too few")
-    training = regimes.RegimeTraining("x-y-0", "x-y", 0, "model:m", "model:dual-encoder:a", 600, 21.5, 74.0)
-    plain = regimes.RegimeTraining("untrained-0", "untrained", 0, "model:m", "model:b", 0, None, 0.0)
-    sizes = (609, 4067, 4000, 4247, 120, 2, 600, 256, 0)
-    of = ("pool", "words", ["en", "de"])
-    full = regimes.RegimeStudy(
-        *of, *sizes, rows, [regimes.RegimeDifference(*tested)], [training, plain], {"data": "abc"},
-        ["a warning"], {"train": 1.5},
-    )  # fmt: skip
-    few = regimes.RegimeStudy(
-        *of, *sizes, bare, [regimes.RegimeDifference(*untested)], [training], {"data": "abc"}
+    gain = Gain(0.1, ci, 0.01, 0.02)
+    scores = {"a": OfRuns(0.2, [0.1, 0.3], 0.1, ci, gain), "b": OfRuns(0.1, [0.1])}
+    row = papers.StudyRow("T", "R@1", 9, scores, 0.1)
+    tested = papers.StudyDifference(
+        *("a", "b", "T", "R@1", "all", True, 0.1, ci, 0.01, 0.02, [0.0, 0.2], "better")
     )
+    untested = papers.StudyDifference(
+        *("a", "chance", "T", "R@1", "c", False, 0.1, None, None, None, [0.1], "cannot tell", "too few")
+    )
+    training = papers.StudyTraining("a", "a-0", 0, "model:a", 3, 2, 0.5, 1.5)
+    table = papers.StudyTable("T", "All", "b", "R@1", "More.", "boxes", 2)
+    full = papers.StudyFindings(
+        "mlmme", "A study", ["a", "b"], 2, [table], [row],
+        [tested, untested], [training], {"data": "abc"}, {"items": 9}, {"BkR": "It is."},
+        ["A note."], ["a warning"], {"train": 1.5},
+    )  # fmt: skip
+    bare = papers.StudyTable("T", "t", "b")
+    few = papers.StudyFindings("x", "A", ["b"], 1, [bare], [], [], [], {}, {}, {}, [])
     return [full, few]
 
 
@@ -281,7 +278,7 @@ def written(found: Any, folder: Path) -> Path:
     """Write a record as its verb does and return the file."""
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
-    whole = ("validation", "validation_table", "comparison", "case_study", "regime_study")
+    whole = ("validation", "validation_table", "comparison", "case_study", "paper_study")
     whole += ("repair", "leaderboard")
     whole += ("study_analysis",)
     found.write(folder if name in whole else path)
@@ -345,7 +342,7 @@ INNER = {
     "plan": ("rows", 0, "variance_own"),
     "repair": ("languages", 0, "p_harmed"),
     "case_study": ("models", 0, "per_training"),
-    "regime_study": ("regimes", 0, "models"),
+    "paper_study": ("trainings", 0, "epochs"),
     "study_analysis": ("systems", 0, "counts"),
 }
 

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from xlingual.workflows.case_study_models import Trained
 
 
-_FURTHER = {"mlmme": "xlingual.cli.casestudy_mlmme:mlmme", "lareqa": "xlingual.cli.casestudy_lareqa:lareqa"}
+_FURTHER = {"mlmme": "xlingual.cli.casestudy_mlmme:mlmme"}
 _INSTEAD = {  # word → line of help
     "mlmme": "Another study: images and sentences of several languages in one space.",
-    "lareqa": "Another study: regimes of dual encoders side by side.",
 }
 
 
@@ -37,8 +36,8 @@ def _check_manifest(path: Path) -> None:
         found = str(no_such_file(path))
         found += "" if found.endswith(("?", ".")) else "."
         raise InputError(
-            f"{found}{did_you_mean(str(path), _INSTEAD)} In place of a manifest may stand mlmme or lareqa "
-            "(other studies): see xlingual casestudy --help"
+            f"{found}{did_you_mean(str(path), _INSTEAD)} In place of a manifest may stand mlmme "
+            "(another study): see xlingual casestudy --help"
         )
 
 
@@ -50,7 +49,7 @@ def casestudy(request: CaseStudyRequest) -> None:
     images nor translations, to train on (--train-split). All are evaluated by Backretrieval over all
     language pairs.
 
-    A word may stand in its place. A file or folder that is called mlmme or lareqa is given as ./mlmme.
+    A word may stand in its place. A file or folder that is called mlmme is given as ./mlmme.
     """
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study

@@ -26,9 +26,9 @@ _KINDS = {
     "history": ("history.json", "history:Trend"),
     "repair": ("repair.json", "repair:BeforeAndAfter"),
     "pivot": ("pivot.json", "pivot:Pivot"),
+    "paper_study": ("paper_study.json", "xlingual.papers.findings:StudyFindings"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
-    "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),
     "study_analysis": ("analysis.json", "study:StudyAnalysis"),
     "suite": ("suite.json", "suite:Suite"),
 }
@@ -74,7 +74,7 @@ def _read(path: Path, kind: str) -> Any:  # noqa: ANN401  (a record of results)
     module, _, name = reader.partition(":")
     if path.is_dir() and kind != "results":
         path /= file
-    return getattr(import_module(f"xlingual.results.{module}"), name).read(path)
+    return getattr(import_module(module if "." in module else f"xlingual.results.{module}"), name).read(path)
 
 
 def _kind(path: Path) -> str | None:

@@ -12,7 +12,7 @@ from xlingual.results.runs import Compared, Gain
 
 CHANCE = 0.05  # corrected p-values below it are called real
 REAL, BEST = "†", "*"  # in the texts themselves, so that every medium shows what the note explains
-SMALLER = ("TER",)  # measures of which the smaller is the better
+SMALLER = ("TER", "MedR")  # measures of which the smaller is the better
 
 
 def table(title: str, systems: Sequence[Compared], *, digits: int = 2, same: str = "sentences") -> Table:

@@ -22,9 +22,9 @@ from xlingual.requests.shared import (
     Split,
     TextEncoders,
 )
-from xlingual.requests.values import Natural, Positive, Share, comma_list
+from xlingual.requests.values import Positive, Share
 from xlingual.training.options import Epochs, FitOptions, KeepEpoch, Rate, defaults_in_help
-from xlingual.training.recipes.dual_options import NETWORK_FIT, REGIMES, DualOptions, DualSettings, Regime
+from xlingual.training.recipes.dual_options import NETWORK_FIT, DualOptions
 from xlingual.training.recipes.mlmme_options import (
     FIT_PRESETS,
     PRESETS,
@@ -281,60 +281,4 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
         option("Share of the rows to train on where epochs are compared.", metavar="SHARE"),
     ] = 0.1
     resume: Annotated[bool, option("Continue interrupted trainings.", run=True)] = False
-    force: TrainAnew = False
-
-
-class RegimeStudyRequest(Request, frozen=True, kw_only=True):
-    """Train a dual encoder in several regimes, and report what each aligns and what it costs."""
-
-    command = "casestudy lareqa"
-    own_folder = True
-    otherwise: ClassVar[Mapping[str, str]] = {
-        **defaults_in_help(FitOptions, {"hf:": NETWORK_FIT}),
-        "steps": "one pass of x-y, for every regime; without POOL 30",
-        "seed": "0",
-        "patience": "none: nothing is validated",
-        "epochs": "30; hf: 10; without POOL 5",
-    }
-    in_files = ("patience",)
-
-    pool: Annotated[
-        Path | None,
-        argument("[POOL]", "A multilingual pool; with no splits it is divided into two parts."),
-    ] = None
-    languages: PoolLanguages = None
-    equal_ids: EqualIds = None
-    regimes: Annotated[
-        tuple[Regime, ...],
-        option("Regimes to compare.", metavar="x-y,x-x,…", otherwise="all", reads=comma_list),
-    ] = REGIMES
-    trainings: Annotated[
-        Positive, option("How often each regime is trained, with other seeds.", metavar="N")
-    ] = 3
-    train_data: Annotated[
-        Path | None,
-        option(
-            "Train on this pool, such as one of translated questions, and evaluate all of POOL.",
-            metavar="PATH",
-        ),
-    ] = None
-    train_split: Annotated[str, option("Split of POOL to train on.", metavar="NAME")] = "train"
-    split: Annotated[str | None, option("Split of POOL to evaluate.", metavar="NAME", otherwise="test")] = (
-        None
-    )
-    train: Annotated[
-        Share,
-        option("Share of a POOL without splits to train on; the rest is evaluated.", metavar="SHARE"),
-    ] = 0.5
-    train_by: Annotated[
-        Literal["paragraph", "article"] | None,
-        option("What --train draws whole.", otherwise="article, where POOL names articles"),
-    ] = None
-    split_seed: Annotated[Natural, option("Seed of what --train draws.", metavar="N")] = 0
-    base: Base = "words"
-    frozen: Frozen = False
-    model: DualSettings
-    fit: FitOptions
-    keeping: Keeping
-    output: Output
     force: TrainAnew = False

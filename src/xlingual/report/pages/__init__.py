@@ -28,9 +28,9 @@ PAGES: Mapping[str, str] = {
     "BeforeAndAfter": "repair",
     "Pivot": "pivot",
     "Inspection": "inspection",
+    "StudyFindings": "xlingual.papers.page",
     "CaseStudy": "case_study",
     "MlmmeStudy": "mlmme_study",
-    "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
     "Suite": "suite",
     "BackretrievalCheck": "backretrieval_check",
@@ -66,7 +66,7 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
         )
     if name not in PAGES:
         raise InputError(f"a {name} has no page; these have one: {', '.join(PAGES)}")
-    module = import_module(f"xlingual.report.pages.{PAGES[name]}")
+    module = import_module(PAGES[name] if "." in PAGES[name] else f"xlingual.report.pages.{PAGES[name]}")
     more = {"emphasis": emphasis} if name in EMPHASISED else {}
     if not more:
         emphasis.only()
