@@ -370,10 +370,10 @@ def _row(
             continue
         name, sign = (one.model, 1) if one.other == reference else (one.other, -1)
         if name != CHANCE and scores[name].gain is None:
-            ci = one.ci
-            if ci is not None and sign < 0:
-                ci = replace(ci, low=-ci.high, high=-ci.low)
-            scores[name] = replace(scores[name], gain=Gain(sign * one.value, ci, one.p, one.p_adjusted))
+            turned = one.ci
+            if turned is not None and sign < 0:
+                turned = replace(turned, low=-turned.high, high=-turned.low)
+            scores[name] = replace(scores[name], gain=Gain(sign * one.value, turned, one.p, one.p_adjusted))
     return StudyRow(
         row.table, row.measure, row.n or (0 if row.queries is None else len(row.queries)), scores, row.chance
     )
