@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace as changed
 
 from xlingual import Manifest, crosslingual_retrieval
-from xlingual.comparison.board_reading import Given as Source
+from xlingual.comparison.board import Source
 from xlingual.comparison.leaderboard import board_of
 
 ITEMS, ENCODERS, COLUMNS, DIM = 500, 50, 20, 24

@@ -18,7 +18,7 @@ from scipy.special import stdtr
 from benchmarks.made_results import made
 from benchmarks.memory import peak
 from xlingual import Results
-from xlingual.comparison.board_reading import Given as Source
+from xlingual.comparison.board import Source
 from xlingual.comparison.leaderboard import board_of
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.reading import read_aligned

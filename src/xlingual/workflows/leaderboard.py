@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from xlingual.comparison.board_reading import Given, read_given
+from xlingual.comparison.board import Source, read_sources
 from xlingual.comparison.leaderboard import board_of
+from xlingual.comparison.outcome import Rules
 from xlingual.comparison.references import SeveralGiven, as_references
 from xlingual.errors import InputError
 from xlingual.files import make_folder
@@ -53,13 +54,12 @@ def leaderboard(
         raise InputError(f"{place} is a file: name a folder for the leaderboard")
     with noting():
         note_argument(results)
-        given = read_given(results)
+        sources = read_sources(results)
         found = board_of(
-            given,
+            sources,
             measures=measures,
             per_pair=per_pair,
-            correction=correction,
-            alpha=alpha,
+            rules=Rules(correction, alpha, None),
             seed=seed,
             progress=progress,
         )
@@ -67,7 +67,7 @@ def leaderboard(
         made |= {"correction": correction, "seed": seed, "title": title, "out": place}
         found = sign(found, LeaderboardRequest, made)
         if place is not None:
-            write_site(found, given, place, title=title, progress=progress)
+            write_site(found, sources, place, title=title, progress=progress)
     return found
 
 
@@ -78,7 +78,7 @@ def _named(results: SeveralGiven) -> list[str]:
 
 def write_site(
     board: Leaderboard,
-    given: Sequence[Given],
+    sources: Sequence[Source],
     out: Path,
     *,
     title: str | None = None,
@@ -86,9 +86,9 @@ def write_site(
 ) -> None:
     """Write a leaderboard as a folder; index.html comes last, so that its links lead somewhere."""
     make_folder(out / FOLDER)
-    for place, one in enumerate(given):
+    for place, one in enumerate(sources):
         if progress is not None:
-            progress("writing reports", place, len(given))
+            progress("writing reports", place, len(sources))
         html.write(page_of([one.results]), out / FOLDER / f"{one.name}.html")
     board.write(out)
     html.write(page_of(board, title=title), out / "index.html")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from scipy import stats
 
-from xlingual.comparison.board_ranks import MANY_CLUSTERS
 from xlingual.comparison.compare import compare
+from xlingual.comparison.leaderboard import MANY_CLUSTERS
 from xlingual.errors import InputError
 from xlingual.results import Results
 from xlingual.results.leaderboard import Leaderboard

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual.comparison.outcome import Rules
-from xlingual.comparison.pair_tests import PairTests
 from xlingual.comparison.queries import Queries
-from xlingual.comparison.ranks import pairwise_p, rank_intervals
+from xlingual.comparison.ranks import PairTests, pairwise_p, rank_intervals
 from xlingual.stats.paired import skewed_t_test, t_test
 
 RULES = st.sampled_from([Rules("holm", 0.05, None), Rules("bh", 0.05, None), Rules("none", 0.05, None)])
