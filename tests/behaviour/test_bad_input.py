@@ -101,7 +101,7 @@ TABLE = [
     ("an unknown command", "evalute xlr", "evalute"),
     ("a manifest as a pool", "evaluate lareqa data.jsonl WITH", "data.jsonl"),
     ("a pool as a manifest", "evaluate xlr pool WITH", "pool"),
-    ("an unknown view", "evaluate lareqa pool WITH --views x", "'x'"),
+    ("an unknown language of the picture", "evaluate lareqa pool WITH --picture x,y", "'x'"),
     ("a broken run", "evaluate retrieval pool --run text.txt", "text.txt"),
     ("broken judgements", "compare xlr --qrels few.qrels", "xlr"),
     ("no sentence pairs", "evaluate sts data.jsonl --lang en WITH", "score"),

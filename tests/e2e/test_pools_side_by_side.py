@@ -24,8 +24,7 @@ def evaluate(work: Path, xlingual: Any) -> Any:
     squads.write_mlqa("mlqa")
 
     def command(*more: object, pools: tuple[str, ...] = ("xquad", "second=mlqa")) -> Any:
-        views = ("--views", "one-target,alignment", "--threads", "1")
-        return xlingual("evaluate", "lareqa", *pools, *ENCODERS, *views, *more)
+        return xlingual("evaluate", "lareqa", *pools, *ENCODERS, "--threads", "1", *more)
 
     return command
 

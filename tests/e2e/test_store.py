@@ -91,7 +91,7 @@ def test_a_pool(xlingual: Any, keeping: dict[str, int], tmp_path: Path) -> None:
     done = xlingual("embed", folder, "--text-encoder", "random", "--out", "e")
     assert "random=vectors:e/random.{role}.{lang}.npy" in done.out
     assert np.load("e/random.questions.de.npy").shape == (12, 64)
-    run = ("evaluate", "lareqa", folder, "--views", "none", "--json", "--threads", "1")
+    run = ("evaluate", "lareqa", folder, "--no-views", "--json", "--threads", "1")
     values = [
         [row["value"] for row in json.loads(xlingual(*run, "--text-encoder", spec).out)["results"]]
         for spec in ("random", "vectors:e/random.{role}.{lang}.npy")

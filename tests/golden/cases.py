@@ -573,7 +573,7 @@ def pool_bias(bench: Bench) -> Findings:
 
 @case("xquad_r")
 def pool_context(bench: Bench) -> Findings:
-    options = {"candidate_text": "sentence+context", "cluster": "near-duplicates", "policy": "prefer-own"}
+    options = {"candidate_text": "sentence+context", "cluster": "near-duplicates"}
     pool = program.pool(bench.pool, "en,zh", "test")
     return program.evaluate(
         "multilingual-pool", pool, {"chars": "chargram"}, measures=("AP", "AP@20/min"), **options

@@ -147,7 +147,7 @@ def test_results_are_read_by_mteb(manifest, tmp_path):
 
 def test_results_of_a_pool_are_one_subset(manifest):
     pool = mix_pool(manifest)
-    results = multilingual_pool(pool, text_encoders="chargram", store=None, views="none", name="Answers")
+    results = multilingual_pool(pool, text_encoders="chargram", store=None, views=False, name="Answers")
     (found,) = mteb_results(results).values()
     read = TaskResult.from_dict(json.loads(json.dumps(found)))
     assert read.task_name == "MultilingualPool-Answers" and read.hf_subsets == ["default"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual import InputError, multilingual_pool
+from xlingual import multilingual_pool
 from xlingual.results.document import plain as as_json
 from xlingual.signature import Signature
 
@@ -53,18 +53,14 @@ def grade_of(pool, q, c):
 
 
 @settings(max_examples=50)
-@given(graded(), st.integers(1, 5), st.integers(1, 5), st.integers(1, 12))
-def test_grades_of_languages_multiply_those_of_the_pool(case, own, other, k):
+@given(graded(), st.integers(1, 12))
+def test_ndcg_equals_a_plain_sum(case, k):
     pool, vectors = case
     whole = plain.Plain(pool, *vectors)
-    name = f"nDCG@{k}"
-    found = multilingual_pool(
-        pool, made.Given(*vectors), measures=[name], grades={"own": own, "other": other}, store=None
-    )
+    found = multilingual_pool(pool, made.Given(*vectors), measures=[f"nDCG@{k}"], store=None)
     gains = np.zeros(whole.keys.shape)
     for q, c in np.argwhere(whole.relevant):
-        same = pool.questions.language[q] == pool.candidates.language[c]
-        gains[q, c] = grade_of(pool, q, c) * (own if same else other)
+        gains[q, c] = grade_of(pool, q, c)
     expected = np.array([ndcg(keys, g, k) for keys, g in zip(whole.keys, gains, strict=True)])
     assert found.per_query["value"].to_numpy() == pytest.approx(expected, abs=1e-9)
     (entry,) = found.entries
@@ -97,49 +93,15 @@ def test_what_is_among_the_first_equals_a_plain_count(case, k):
         assert views["found_summary"] == pytest.approx(expected, abs=1e-9)
 
 
-def a_pool(grades=None):
-    pool, *vectors = made.drawn(np.random.default_rng(5), 8, 40, levels=9)
-    if grades is not None:
-        own = [tuple(grades for _ in keys) for keys in pool.candidates.keys]
-        pool = replace(pool, candidates=replace(pool.candidates, grades=own))
-    return pool, made.Given(*vectors)
-
-
-def evaluated(pool, encoder, grades=None, **more):
-    options = {"measures": ["nDCG@10", "AP"], "store": None, "views": "none"} | more
-    found = multilingual_pool(pool, encoder, grades=grades, **options)
-    return {entry.measure: entry for entry in found.entries}
-
-
-def conditions(entry):
-    return dict(Signature.parse(entry.signature).conditions)
-
-
 def test_only_graded_measures_name_the_grades():
-    given = a_pool()
-    before, after = evaluated(*given), evaluated(*given, "own=2, other=1")
-    assert after["AP"].signature == before["AP"].signature
-    assert after["AP"].value == before["AP"].value
-    assert "grades" not in conditions(before["nDCG@10"])
-    assert conditions(after["nDCG@10"]) == conditions(before["nDCG@10"]) | {"grades": "own=2,other=1"}
-    equal = evaluated(*given, "own=1,other=1")
-    assert equal["nDCG@10"].signature == before["nDCG@10"].signature
-    assert equal["nDCG@10"].value == before["nDCG@10"].value
-
-
-@pytest.mark.parametrize(
-    ("grades", "more", "message"),
-    [
-        ("own=2", {}, "expected two whole numbers, .* as in own=2,other=1"),
-        ("own=2,other=1,third=1", {}, "expected two whole numbers"),
-        ("own=2,own=1", {}, "expected two whole numbers"),
-        ({"own": 2, "other": 0.5}, {}, "expected two whole numbers"),
-        ("own=1,other=0", {}, "expected 1 to 50; where only .* policy='prefer-own'"),
-        ("own=51,other=1", {}, "expected 1 to 50"),
-        ("own=2,other=1", {"measures": ["AP"]}, "changes nDCG, which is not among the measures: add it"),
-        ("own=2,other=1", {"policy": "prefer-own", "views": "all"}, "whatever they are worth: leave one of"),
-    ],
-)
-def test_grades_that_cannot_be(grades, more, message):
-    with pytest.raises(InputError, match=message):
-        evaluated(*a_pool(), grades, **more)
+    pool, *vectors = made.drawn(np.random.default_rng(5), 8, 40, levels=9)
+    twice = replace(pool.candidates, grades=[tuple(2 for _ in keys) for keys in pool.candidates.keys])
+    (ap, ndcg), (same, graded) = (
+        multilingual_pool(
+            each, made.Given(*vectors), measures=["AP", "nDCG@10"], store=None, views=False
+        ).entries
+        for each in (pool, replace(pool, candidates=twice))
+    )
+    assert same.signature == ap.signature and same.value == ap.value and ndcg.value == graded.value
+    before, after = (dict(Signature.parse(entry.signature).conditions) for entry in (ndcg, graded))
+    assert "grades" not in before and after.keys() == before.keys() | {"grades"}

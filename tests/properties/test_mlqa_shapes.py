@@ -86,12 +86,12 @@ def test_equal_candidates_are_at_chance_in_every_language(mlqa):
 def test_results_made_in_python_have_the_name_of_their_pool(mlqa, tmp_path):
     pool, _ = mlqa
     results = [
-        pools.multilingual_pool(pool, text_encoders="chargram", views="none", store=None, name=name)
+        pools.multilingual_pool(pool, text_encoders="chargram", views=False, store=None, name=name)
         for name in ("mine", None)
     ]
     assert [one.run.get("name") for one in results] == ["mine", None]
     assert [entry.signature for entry in results[0].entries] == [e.signature for e in results[1].entries]
     smaller = MultilingualPool.read(tmp_path / "mlqa", languages=["de", "en"])
-    other = pools.multilingual_pool(smaller, text_encoders="chargram", views="none", store=None, name="two")
+    other = pools.multilingual_pool(smaller, text_encoders="chargram", views=False, store=None, name="two")
     assert verdict([results[0], other])[0].startswith("2 pools: mAP: chargram 0.0")
     assert "mAP, 2 pools side by side" in as_html([results[0], other])

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlingual import multilingual_pool
-from xlingual.errors import InputError
 from xlingual.ranking import Cpu, passes, rankers
 from xlingual.results.document import plain as as_json
 from xlingual.store import FolderBlocks
@@ -22,7 +21,6 @@ plain = SimpleNamespace(**run_path(str(UNIT / "plain.py")))
 made = SimpleNamespace(**run_path(str(UNIT / "drawn.py")))
 Given, a_pool, drawn, LANGUAGES = made.Given, made.a_pool, made.drawn, made.LANGUAGES
 MEASURES = (*("AP", "AP@3", "AP@3/min", "Success@1", "Success@3", "R@2", "P@3", "RR", "RR@2", "MedR"),)
-COUNTED = "one-target,remove-one,monolingual-pool,alignment,subsets,loss,shares,fairness,hubs,worst"
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 
 
@@ -34,8 +32,7 @@ def pools(draw):
 
 
 def results_of(pool, questions, candidates, **options):
-    views = "all" if options.get("policy") == "prefer-own" else COUNTED
-    options = {"measures": MEASURES, "views": views} | options
+    options = {"measures": MEASURES} | options
     return multilingual_pool(pool, text_encoders={"e": Given(questions, candidates)}, **options)
 
 
@@ -57,8 +54,9 @@ def assert_views(found, expected):
     """Compare view by view, so that a failure names the view."""
     for name, value in expected.items():
         assert found[name] == near(value), name
+    space = {"language_id_accuracy", "language_id_chance", "language_id_notes", "picture"}
     beside = {"task", "languages", "ci", "ci_by_article", "alignment_chance"}
-    assert found.keys() - expected.keys() <= beside
+    assert found.keys() - expected.keys() <= beside | space
 
 
 @given(pools())
@@ -78,31 +76,8 @@ def test_every_number_equals_a_plain_evaluation(case):
     assert_views(as_json(entries(found)["AP"].views), whole.views([("ar", "de"), ("en",)]))
 
 
-@given(pools())
-def test_prefer_own_equals_a_plain_evaluation(case):
-    pool, questions, candidates = case
-    asked, values, views = (
-        plain.Plain(pool, questions, candidates).prefer_own() if has_own(pool) else ([],) * 3
-    )
-    if not len(asked):
-        with pytest.raises(InputError, match="prefer-own"):
-            results_of(pool, questions, candidates, policy="prefer-own")
-        return
-    found = results_of(pool, questions, candidates, policy="prefer-own", measures="AP")
-    assert found.entries[0].value == pytest.approx(values.mean(), abs=1e-9)
-    assert found.per_query["query"].to_pylist() == [
-        f"{LANGUAGES[pool.questions.language[q]]}/q{q}" for q in asked
-    ]
-    assert_views(as_json(found.entries[0].views), views)
-
-
-def has_own(pool):
-    question, candidate = pool.relevant
-    return (pool.questions.language[question] == pool.candidates.language[candidate]).any()
-
-
 def test_ratios_of_shares_have_the_intervals_of_the_shares():
-    results = results_of(*drawn(np.random.default_rng(6), 12, 150), views="shares")
+    results = results_of(*drawn(np.random.default_rng(6), 12, 150))
     views = as_json(entries(results)["AP"].views)
     ratios, shares = (views["ci"][f"language_share{name}_top100"] for name in ("_ratio", ""))
     assert ratios.keys() == shares.keys() == views["language_share_top100"].keys()
@@ -117,7 +92,7 @@ def test_ratios_of_shares_have_the_intervals_of_the_shares():
 def test_without_ap_nothing_is_computed_for_its_views(monkeypatch):
     monkeypatch.setattr("xlingual.evaluation.multilingual_pool.evaluate.Space", None)
     cases = drawn(np.random.default_rng(7), 12, 60)
-    results = results_of(*cases, views="all", measures=["R@3", "RR"], neighbours=False)
+    results = results_of(*cases, measures=["R@3", "RR"], neighbours=False)
     assert set(results.tables) == {"hubs", "occurrences", "worst"}
     always = {"task", "languages", "by_question_language", "macro", "ci_by_article", "ci"}
     first = {"found_at", "found", "found_summary", "hubs", "fairness", "top"}
@@ -126,19 +101,7 @@ def test_without_ap_nothing_is_computed_for_its_views(monkeypatch):
         assert as_json(entry.views).keys() <= always | (first if entry.measure == "R@3" else set())
 
 
-def test_what_belongs_to_ap_is_refused_without_it():
-    given = drawn(np.random.default_rng(8), 12, 60)
-    wanted = [{"views": "loss"}, {"views": ["hubs", "loss"]}, {"subsets": "ar,de"}, {"picture": ("ar", "de")}]
-    for named in wanted:
-        with pytest.raises(InputError, match="belong to AP, which is not among the measures: add AP"):
-            results_of(*given, **{"views": "all", "measures": ["R@3", "AP@3/min"], **named})
-    results_of(*given, views="none", measures=["R@3"])
-    with pytest.raises(InputError, match=r"'found' is of a measure with a cut .* there is none"):
-        results_of(*given, views="found", measures=["AP"])
-
-
-@pytest.mark.parametrize("policy", ["agnostic", "prefer-own"])
-def test_more_ties_than_are_listed_are_shared_out_exactly(policy):
+def test_more_ties_than_are_listed_are_shared_out_exactly():
     rng = np.random.default_rng(0)
     pool, _, _ = drawn(rng, 12, 3000)
     questions, candidates = (rng.standard_normal((size, 8)).astype(np.float32) for size in (12, 3000))
@@ -146,9 +109,8 @@ def test_more_ties_than_are_listed_are_shared_out_exactly(policy):
     questions[4:8, 1:] = 0
     candidates[60:, 0] = 0  # about thirty come first, then nearly all tie
     whole = plain.Plain(pool, questions, candidates)
-    found = results_of(pool, questions, candidates, policy=policy)
-    expected = whole.prefer_own()[2] if policy == "prefer-own" else whole.shares()
-    for name, value in expected.items():
+    found = results_of(pool, questions, candidates)
+    for name, value in whole.shares().items():
         assert as_json(entries(found)["AP"].views)[name] == near(value), name
 
 
@@ -213,13 +175,6 @@ def test_a_constant_encoder_shows_no_bias_among_parallel_questions(vector):
     alone = views["one_target_summary"]
     assert alone["own"] == pytest.approx(alone["other"], abs=1e-12)
     assert len(set(np.round(list(views["one_target"].values()), 12))) == 1
-    preferring = results_of(pool, rows[: len(pool.questions)], rows, measures="AP", policy="prefer-own")
-    (entry,) = preferring.entries
-    assert entry.value == pytest.approx(entry.chance, abs=1e-12)
-    n = len(pool.candidates)
-    shares = np.array([1, 2, n / 3 - 1, 2 * n / 3 - 2]) / n
-    kinds = ("right", "right_meaning_wrong_language", "own_wrong", "other_wrong")
-    assert entry.views.first == near(dict(zip(kinds, shares.tolist(), strict=True)))
 
 
 def parallel_pool(items=20, fillers=10, languages=LANGUAGES):
@@ -266,8 +221,6 @@ def test_a_code_of_the_language_keeps_the_monolingual_pool_and_costs_the_pool():
     assert own == sorted(own) and own[-1] > own[0]
     deltas = [ap.views.remove_one["relative_delta"] for ap in aps]
     assert deltas == sorted(deltas)
-    preferring = [results_of(pool, *biased(pool, vectors, s), policy="prefer-own") for s in (0, 1)]
-    assert entries(preferring[0])["AP"].value < entries(preferring[1])["AP"].value
 
 
 def written(results, folder):
@@ -285,9 +238,9 @@ def test_threads_and_the_length_of_vectors_change_no_byte(tmp_path):
     rng = np.random.default_rng(1)
     scaled = [rows * 2.0 ** rng.integers(-6, 7, (len(rows), 1)) for rows in (questions, candidates)]
     runs = {
-        "one": results_of(pool, questions, candidates, views="all"),
-        "three": results_of(pool, questions, candidates, views="all", threads=3),
-        "scaled": results_of(pool, *(rows.astype(np.float32) for rows in scaled), views="all"),
+        "one": results_of(pool, questions, candidates),
+        "three": results_of(pool, questions, candidates, threads=3),
+        "scaled": results_of(pool, *(rows.astype(np.float32) for rows in scaled)),
     }
     first, threads, scaled = (written(run, tmp_path / name) for name, run in runs.items())
     assert {"points.parquet", "hubs.parquet", "worst.parquet", "per_query.parquet"} <= first[1].keys()
@@ -331,10 +284,9 @@ def test_the_order_of_rows_and_the_names_of_languages_do_not_matter(whole_number
         questions=replace(q, language=(q.language + 2) % 3),
         candidates=replace(c, language=(c.language + 2) % 3),
     )
-    views = COUNTED + ",language-id"
-    first = results_of(pool, *vectors, views=views)
-    permuted = results_of(moved, vectors[0][asked], vectors[1][held], views=views)
-    renamed = results_of(turned, *vectors, views=views)
+    first = results_of(pool, *vectors)
+    permuted = results_of(moved, vectors[0][asked], vectors[1][held])
+    renamed = results_of(turned, *vectors)
     for other in (permuted, renamed):
         for measure, entry in entries(first).items():
             assert entries(other)[measure].value == pytest.approx(entry.value, abs=1e-12)

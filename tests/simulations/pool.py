@@ -10,7 +10,7 @@ from multiprocessing import Pool
 import numpy as np
 
 from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
-from xlingual.evaluation.multilingual_pool.passes import rank_vectors
+from xlingual.evaluation.multilingual_pool.ranks import rank_vectors
 from xlingual.evaluation.multilingual_pool.space import Space, language_identification
 from xlingual.evaluation.multilingual_pool.views import alignment
 

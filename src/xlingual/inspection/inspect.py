@@ -130,7 +130,7 @@ def _opened(
     cut = _cut(measure)
     near = NEAR_RANK * cut
     if task == POOL:
-        pool = TextsOfPool(pool_of(results, given), results.request.get("policy", "agnostic"))
+        pool = TextsOfPool(pool_of(results, given))
         return pool.data, pool.further(), lambda name: served_in_pool(results, pool, name, measure, near, cut)
     data = data_of(results, given)
 

@@ -37,13 +37,12 @@ _NO_ANSWERS = (
     "these results do not keep where each answer stands, so that only the best one is looked at: evaluate "
     "again without --no-neighbours"
 )
-_NO_NEIGHBOURS = "the policy prefer-own keeps no neighbours, so that what ranked above an answer is not known"
 
 
 class TextsOfPool:
     """The questions and candidates of a pool as rows of texts, questions first."""
 
-    def __init__(self, pool: MultilingualPool, policy: str = "agnostic") -> None:
+    def __init__(self, pool: MultilingualPool) -> None:
         q, c = pool.questions, pool.candidates
         self.pool, self.n = pool, len(q)
         n, m = len(q), len(c)
@@ -79,11 +78,7 @@ class TextsOfPool:
             numberings=(),
         )
         question, candidate = pool.relevant
-        if policy == "prefer-own":
-            right = q.language[question] == c.language[candidate]
-            question, candidate = question[right], candidate[right]
         self.question, self.answer = question, candidate + n  # rows that belong together, by question
-        self.policy = policy
 
     def rows(self, names: pa.ChunkedArray, *, candidates: bool = False) -> Ints:
         """Return the rows that "ar/ID" names, of questions or of candidates, int64 [q]."""
@@ -164,8 +159,6 @@ def served_in_pool(
     kept = np.isin(answers.question, question)
     answers = _Answers(*(part[kept] for part in (answers.question, answers.row, answers.above, answers.tied)))
     neighbours = _neighbours(results, texts, encoder)
-    if neighbours is None and note is None:
-        note = _NO_NEIGHBOURS
     nearest = neighbours or _Nearest(*(np.empty(0, dtype=np.int64),) * 3, np.empty(0))
     wrong = nearest.take(np.flatnonzero(~texts.is_answer(nearest.question, nearest.row)))
     asked = _asked(texts, answers, value, cluster, _first_wrong(texts, wrong), cut)

@@ -170,14 +170,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
             metavar="NAME",
         ),
     ] = ("AP",)
-    views: Annotated[
-        str,
-        option(
-            "Views of language bias: all, none, or some of one-target, remove-one, monolingual-pool, "
-            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture, found.",
-            metavar="NAME,…",
-        ),
-    ] = "all"
+    views: Annotated[bool, option("Add the views of language bias to the numbers.")] = True
     subsets: Annotated[
         tuple[str, ...],
         option(
@@ -186,23 +179,6 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
             metavar="ar,de,…",
         ),
     ] = ()
-    policy: Annotated[
-        str,
-        option(
-            "agnostic: answers in all languages are right; prefer-own: only answers in the question's "
-            "language are right.",
-            metavar="NAME",
-        ),
-    ] = "agnostic"
-    grades: Annotated[
-        str | None,
-        option(
-            "Grades in nDCG of an answer in the question's language and of one in another language; the "
-            "grades of the pool are multiplied by them.",
-            metavar="own=N,other=N",
-            otherwise="the same",
-        ),
-    ] = None
     picture: Annotated[
         tuple[str, str] | None,
         option(

@@ -35,8 +35,6 @@ class PoolIntervals(Struct, frozen=True, omit_defaults=True):
     language_share_top100: Intervals | None = None
     language_share_ratio_top100: Intervals | None = None
     language_id_accuracy: Intervals | None = None
-    errors: Intervals | None = None
-    first: Intervals | None = None
 
 
 class HubBin(Struct, frozen=True):
@@ -162,11 +160,6 @@ class PoolViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="
     language_id_chance: Annotated[ByLanguage | None, about("Accuracy of guessing.")] = None
     language_id_notes: Annotated[dict[str, str] | None, about("Remarks on these.")] = None
     picture: Annotated[SpaceAxes | None, about("Axes of the picture of the space of two languages.")] = None
-    errors: Annotated[ByLanguage | None, about("Questions by kind of error, own language preferred.")] = None
-    errors_by_question_language: Annotated[
-        dict[str, ByLanguage] | None, about("The same by question language.")
-    ] = None
-    first: Annotated[ByLanguage | None, about("Share of questions by kind of the first candidate.")] = None
     ci: Annotated[PoolIntervals | None, about("Intervals, under the same names.")] = None
 
 

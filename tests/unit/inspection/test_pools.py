@@ -199,12 +199,6 @@ def test_without_neighbours_the_best_answer_is_looked_at(folder):
     assert found["near"].n > 0
 
 
-def test_prefer_own_counts_answers_in_the_own_language(folder):
-    _, one = kind_of(folder, Given(vectors_of(lost=("t1",))), policy="prefer-own")
-    assert set(one.by_pair) == {"en->en", "de->de"}
-    assert "prefer-own" in one.hubs.note
-
-
 def test_record_page_and_terminal(inspected, tmp_path):
     inspected.found.write(tmp_path)
     read = Inspection.read(tmp_path)
@@ -257,7 +251,7 @@ def test_a_search_systems_run_is_looked_at_like_its_encoder(folder, results, tmp
     for line in (tmp_path / "runs" / "a.run").read_text().splitlines():
         query, _, candidate, rank, *_ = line.split()
         ranks.setdefault(query, {})[candidate] = -float(rank)
-    found = multilingual_pool(pool, runs={"engine": ranks}, measures="R@10", views="worst", store=None)
+    found = multilingual_pool(pool, runs={"engine": ranks}, measures="R@10", store=None)
     found.write(tmp_path / "out")  # answers that the run lacks have no place
     one = inspect_results(Results.read(tmp_path / "out"), pool, store=None).found.encoders[0]
     (of_encoder,) = inspect_results(results, store=None).found.encoders

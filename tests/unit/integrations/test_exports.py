@@ -74,7 +74,7 @@ def test_mteb_has_a_subset_for_each_pair(results):
 
 
 def test_a_pool_and_images_with_texts_have_other_subsets(manifest):
-    pool = multilingual_pool(mix_pool(manifest), text_encoders="chargram", store=None, views="none", name="a")
+    pool = multilingual_pool(mix_pool(manifest), text_encoders="chargram", store=None, views=False, name="a")
     (found,) = mteb_results(pool).values()
     (scores,) = found["scores"]["test"]
     assert scores["hf_subset"] == "default" and scores["languages"] == ["eng-Latn", "deu-Latn"]

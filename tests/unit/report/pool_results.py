@@ -171,18 +171,7 @@ def made_summary(name, measure, value, source=None, target=None, **changes):
     return Summary(**(fields | changes))
 
 
-def prefer_own(name, value, languages):
-    views = {
-        "languages": list(languages),
-        "first": {
-            "right": 0.5, "right_meaning_wrong_language": 0.3, "own_wrong": 0.15, "other_wrong": 0.05,
-        },
-        "errors": {"own_wrong": 12.5, "other_wrong": 40.25, "right_meaning_wrong_language": 3.5},
-    }  # fmt: skip
-    return made_entry(name, "AP", value, "prefer-own", len(languages), views=views)
-
-
-def pool_results(encoders=tuple(ENCODERS), languages=LANGUAGES, policies=("agnostic",), texts=TEXTS, seed=1):
+def pool_results(encoders=tuple(ENCODERS), languages=LANGUAGES, texts=TEXTS, seed=1):
     """Return the results of a run over a pool, with all views and all tables."""
     rng = np.random.default_rng(seed)
     entries, summaries, leader = [], [], None
@@ -193,17 +182,10 @@ def pool_results(encoders=tuple(ENCODERS), languages=LANGUAGES, policies=("agnos
         behind = (
             None if name == leader[0] else Behind(leader[0], leader[1] - value, interval(leader[1] - value))
         )
-        if "agnostic" in policies:
-            entries.append(made_entry(name, "AP", value, n_languages=len(languages), views=views))
+        entries.append(made_entry(name, "AP", value, n_languages=len(languages), views=views))
         for measure, factor in (("AP@20/min", 0.9), ("R@10", 1.3)):
             short = {field: views[field] for field in ("languages", "by_question_language", "macro")}
-            entries.append(
-                made_entry(
-                    name, measure, factor * value, policies[0], n_languages=len(languages), views=short
-                )
-            )
-        if "prefer-own" in policies:
-            entries.append(prefer_own(name, value, languages))
+            entries.append(made_entry(name, measure, factor * value, n_languages=len(languages), views=short))
         for measure, factor in (("AP", 1.0), ("AP@20/min", 0.9), ("R@10", 1.3)):
             summaries.append(
                 made_summary(name, measure, factor * value, behind=behind, n_pairs=len(languages))

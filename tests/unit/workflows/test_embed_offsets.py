@@ -8,7 +8,7 @@ from xlingual.data.pools.mix import mix_pool
 from xlingual.embed.sides import embed_pool
 from xlingual.encoders import Encoder
 from xlingual.encoders.transform import FittedTransform
-from xlingual.evaluation.multilingual_pool.passes import rank_vectors
+from xlingual.evaluation.multilingual_pool.ranks import rank_vectors
 from xlingual.evaluation.similarity import correction_of
 from xlingual.models.folder import write_model
 from xlingual.ranking import Bank, Banked

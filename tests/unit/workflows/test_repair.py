@@ -109,7 +109,7 @@ def test_the_model_gives_the_tested_numbers(repaired, tmp_path):
     assert folder.config["model"]["transforms"] == again.chosen
     test = three_parts(mix_pool(manifest(), seed=0), (0.4, 0.2, 0.4), 0, "paragraph")[2]
     both = {"plain": Apart(), "repaired": FittedTransform(folder, Apart())}
-    results = multilingual_pool(test, both, views="none", store=None)
+    results = multilingual_pool(test, both, views=False, store=None)
     values = {entry.encoder: entry.value for entry in results.entries}
     assert values["plain"] == pytest.approx(repaired.found.whole.before, abs=1e-12)
     assert values["repaired"] == pytest.approx(repaired.found.whole.after, abs=1e-12)

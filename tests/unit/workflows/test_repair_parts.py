@@ -71,7 +71,7 @@ def test_the_part_of_a_pool_for_testing_gives_the_tested_number_again(tmp_path):
     for name, part in sizes.items():
         size = getattr(made.found, name)
         assert (len(part.questions), len(part.candidates)) == (size.questions, size.candidates)
-    results = multilingual_pool(sizes["test"], {"plain": ByNumber()}, views="none", store=None)
+    results = multilingual_pool(sizes["test"], {"plain": ByNumber()}, views=False, store=None)
     assert results.entries[0].value == pytest.approx(made.found.whole.before, abs=1e-12)
     whole = MultilingualPool.read(tmp_path / "pool")
     assert set(whole.questions.split) == set(whole.candidates.split) == set(PARTS)

@@ -2,56 +2,83 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
-from xlingual.data.names import Names
+from xlingual.arrays import Floats
+from xlingual.arrow import from_numpy, from_strings, table_of
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import MOST_SEED
 from xlingual.embed.sides import PoolVectors, embed_pool
 from xlingual.encoders import Encoder
-from xlingual.errors import InputError, parameter
-from xlingual.evaluation.hubs import NamedHubs
-from xlingual.evaluation.lists import Lists, check_reach
+from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
+from xlingual.evaluation.hubs import HUBS_OF, NamedHubs
+from xlingual.evaluation.lists import MOST_UNKNOWN, Lists, check_reach, cut_of
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
-from xlingual.evaluation.multilingual_pool.options import FROM_VECTORS, PREFER_OWN, PoolOptions, pool_options
-from xlingual.evaluation.multilingual_pool.passes import Heads, PoolPass, hubs_among, rank_lists, rank_vectors
-from xlingual.evaluation.multilingual_pool.ranks import PoolRanks
+from xlingual.evaluation.multilingual_pool.ranks import PoolRanks, hubs_among, rank_lists, rank_vectors
 from xlingual.evaluation.multilingual_pool.space import Space, language_identification, most_apart, picture_of
-from xlingual.evaluation.multilingual_pool.tables import PoolTables, names_of, tags_of
-from xlingual.evaluation.multilingual_pool.views import View, chosen_views, measured, prefer_own, record
+from xlingual.evaluation.multilingual_pool.views import (
+    AP,
+    View,
+    fairness,
+    found_among,
+    language_shares,
+    measured,
+    monolingual_ndcg,
+    monolingual_pool,
+    of_precision,
+    record,
+)
 from xlingual.evaluation.near_duplicates import DECLARED, near_questions
 from xlingual.evaluation.neighbours import KEPT
 from xlingual.evaluation.numbers import Baseline, Numbers, Subject
-from xlingual.evaluation.perquery import QueryRows
-from xlingual.evaluation.pool_run import described, pool_systems
+from xlingual.evaluation.perquery import looked_up, repeated, words_of
+from xlingual.evaluation.pool_run import (
+    check_pool,
+    described,
+    members_of,
+    names_of,
+    pool_systems,
+    rows_of_queries,
+    with_languages,
+)
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, RunSystem, Search, joined
-from xlingual.evaluation.trec import Member, Ranking
+from xlingual.evaluation.trec import Ranking
+from xlingual.forms import is_dense
 from xlingual.measures import (
     NDCG,
     AlignmentMeasure,
-    AveragePrecision,
     Measure,
     PoolMeasure,
     TargetMeasure,
     parse_pool_measures,
 )
-from xlingual.ranking import Offsets, Ranker, rows_of
-from xlingual.records import JudgedCounts, TargetCounts
+from xlingual.measures.fairness import CUT
+from xlingual.measures.hubness import Places
+from xlingual.ranking import Ranker, rows_of
+from xlingual.records import JudgedCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.results.views import SpaceAxes
 from xlingual.store import StoreLike, open_store
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 NAME = "multilingual-pool"
 ALL, POOL = "all", "pool"  # source and target: the questions of all languages, the pool of all languages
+SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)
+MONOLINGUAL = "monolingual pool"
+DEPTHS = {"shares": SHARES_OF, "fairness": CUT, "hubs": HUBS_OF, MONOLINGUAL: None}
+MOST_WORST, MOST_ABOVE = 10, 5  # questions, and candidates that are shown above their answers
 
 
 @answers(MultilingualPoolRequest)
@@ -62,10 +89,8 @@ def multilingual_pool(
     *,
     runs: RunsLike = (),
     measures: str | Sequence[str | Measure] = ("AP",),
-    views: str | Sequence[str] = "all",
+    views: bool = True,
     subsets: str | Sequence[str | Sequence[str]] = (),
-    policy: str = "agnostic",
-    grades: str | Mapping[str, int] | None = None,
     candidate_text: str = "sentence",
     picture: tuple[str, str] | None = None,
     seed: int = 0,
@@ -89,19 +114,13 @@ def multilingual_pool(
     StrongAlignment/strict and StrongAlignment/strict-own. Runs that do not rank the whole pool need measures
     with a cut. `name` is that of the pool, where a report shows several; None: that of its folder.
 
-    `views`: "all", "none", or some of the views of language bias of explanation/language-bias. They belong to
-    AP, but those of the first candidates (shares, fairness, hubs, worst) need it not: what needs it is left
-    out of "all" without it, and refused where it is named, as are subsets and a picture. `subsets` are
-    further sets of languages ("ar,de", or several such) to which pool and questions are restricted. `picture`
-    are the two languages of the picture of the space, None: those furthest apart for the first encoder.
-    `seed` is that of the paragraphs that are held out, and of points that are shown.
-
-    `policy`: "agnostic", an answer is an answer in any language; or "prefer-own", only answers in the
-    question's language are right. `grades`: what an answer in the question's language is worth in nDCG, and
-    what one in another, such as "own=2,other=1"; those of the pool are multiplied by them.
-
-    `examples`: keep texts (hubs, worst questions) in the results. `neighbours`: keep the ten nearest
-    candidates of each question and the ranks of its answers, for `inspect`; under prefer-own the ranks only.
+    `views`: add the views of language bias of explanation/language-bias; those of the first candidates stand
+    with AP or, without it, with the first measure, the others with AP. `subsets` are further sets of
+    languages ("ar,de", or several such) to which pool and questions are restricted. `picture` are the two
+    languages of the picture of the space, None: those furthest apart for the first encoder. `seed` is that of
+    the paragraphs that are held out, and of points that are shown. `examples`: keep texts (hubs, worst
+    questions) in the results. `neighbours`: keep the ten nearest candidates of each question and the ranks of
+    its answers, for `inspect`.
 
     Raises:
         InputError: data, specs or options are invalid; the text says what to do.
@@ -111,223 +130,313 @@ def multilingual_pool(
     if not 0 <= seed <= MOST_SEED:
         raise InputError(f"{parameter('seed')} must be 0 to {MOST_SEED}, got {seed}")
     pool = MultilingualPool.read(pool) if isinstance(pool, str | Path) else pool
-    if not isinstance(pool, MultilingualPool):
-        raise InputError(f"expected a MultilingualPool or its path, found {type(pool).__name__}")
-    selected = pool_options(
-        pool, views, policy, candidate_text, subsets, picture=picture, measures=chosen, grades=grades
-    )
+    pool = check_pool(pool, candidate_text)
+    if len(np.unique(pool.candidates.language)) < 2:
+        raise InputError(
+            f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
+            "multilingual pool has candidates in two languages at least: choose more languages, or use "
+            "evaluate crosslingual-retrieval (with a manifest) where one language is searched"
+        )
+    languages = [_languages(pool, subset) for subset in ([subsets] if isinstance(subsets, str) else subsets)]
+    if picture is not None and len(set(_languages(pool, picture))) != 2:
+        raise InputError(f"picture of {','.join(picture)!r}: expected two languages of the pool")
+    if (languages or picture) and not (views and AP in chosen):
+        raise InputError(
+            f"{parameter('subsets')} and {parameter('picture')} are views of AP: add AP "
+            f"({parameter('measures', 'AP')}) and leave views in, or leave them out"
+        )
     options = Options(seed=seed, threads=threads, progress=progress, store=open_store(store), cluster=cluster)
-    options = replace(options, given_ranker=ranker)
-    run = PoolRun(pool, selected, options, chosen, picture)
+    run = PoolRun(pool, replace(options, given_ranker=ranker), chosen, candidate_text)
+    run.views, run.subsets, run.picture = views, languages, picture
     run.fit(pool_systems(pool, joined(text_encoders, runs)), pool.question_texts(), pool.candidate_texts())
     return run.results(recording)
 
 
+def _languages(pool: MultilingualPool, named: str | Sequence[str]) -> list[str]:
+    """Return the languages of a subset, or of a picture."""
+    languages = [tag.strip() for tag in named.split(",")] if isinstance(named, str) else list(named)
+    for language in languages or [""]:
+        if language not in pool.languages:
+            raise InputError(
+                f"subset {','.join(languages)!r}: the pool has no language {language!r}."
+                f"{did_you_mean(language, pool.languages)} Its languages: {listed(pool.languages, 40)}"
+            )
+    return languages
+
+
 class PoolRun(Run):
-    """One evaluation: a pool, the chosen views, and the systems."""
+    """One evaluation: a pool, what is asked of it, and the systems."""
+
+    views = True
+    subsets: Sequence[Sequence[str]] = ()
+    picture: tuple[str, str] | None = None
 
     def __init__(
         self,
         pool: MultilingualPool,
-        selected: PoolOptions,
         options: Options,
         measures: Sequence[PoolMeasure],
-        picture: tuple[str, str] | None,
+        candidate_text: str,
     ) -> None:
         super().__init__(NAME, options)
         self.data = self.pool = pool
-        self.selected, self.measures, self.picture = selected, measures, picture
-        self.subject, self.tables = Subject(ALL, POOL, options.seed), PoolTables(pool)
-        # views stand with AP, or with the first measure where they need none
-        self.viewed = AveragePrecision() if AveragePrecision() in measures else measures[0]
+        self.measures, self.candidate_text = measures, candidate_text
+        self.subject = Subject(ALL, POOL, options.seed)
+        self.names = names_of(pool, pool.questions), names_of(pool, pool.candidates)
+        self.viewed = AP if AP in measures else measures[0]
+        self.points: list[dict[str, Any]] = []
+        self.worst: list[dict[str, Any]] = []
+        self.tables: dict[str, list[pa.Table]] = {"occurrences": [], "answers": []}
+        equal = PoolRanks.of(pool, *np.zeros((2, len(pool.grades), len(pool.languages)), np.int64)).equal()
+        self.chance = {}
+        for measure in measures:
+            values = _values(measure, equal)
+            if np.isnan(values).all():
+                raise InputError(
+                    f"{pool.source}: {measure.name} compares answers in another language with irrelevant "
+                    "candidates in the question's, which no question has: leave it out, or choose more "
+                    "languages"
+                )
+            self.chance[measure.name] = Baseline(measure.aggregate(values[~np.isnan(values)]))
 
     def results(self, recording: Recording) -> Results:
         """Return the results of all systems."""
-        pool, subject = self.pool, self.subject
+        import pyarrow as pa
+
         with self.stage("near-duplicates", "looking for near-duplicates"):
-            self.near = near_questions(pool.questions, self.options.cluster)
-        self.cluster = (self.near.clusters or pool.questions).cluster
-        number = {key: i for i, key in enumerate(dict.fromkeys(pool.questions.key))}
-        item = np.array([number[key] for key in pool.questions.key], dtype=np.int64)
-        labels, names = {"language": tags_of(pool, pool.questions)}, names_of(pool, pool.questions)
-        rows = QueryRows(names, item, list(number), self.cluster, labels)
-        numbers, stream = Numbers(NAME, self.measures, [subject], compared=0), self._stream(recording)
-        candidate_ids = names_of(pool, pool.candidates)
-        results = evaluate(self, numbers, stream, rows, recording, candidate_ids=candidate_ids)
-        results.tables |= self.tables.tables([NAME, ALL, POOL, subject.seed])
+            self.near = near_questions(self.pool.questions, self.options.cluster)
+        self.cluster = (self.near.clusters or self.pool.questions).cluster
+        rows, ids = rows_of_queries(self.pool, self.cluster), with_languages(self.names[1])
+        numbers, stream = Numbers(NAME, self.measures, [self.subject], compared=0), self._stream(recording)
+        results = evaluate(self, numbers, stream, rows, recording, candidate_ids=ids)
+        text, number = pa.string(), pa.float64()
+        points = {"encoder": text, "language": text, "role": text, "x": number, "y": number, "text_id": text}
+        worst = dict.fromkeys(("encoder", "question_id", "question_language", "question"), text)
+        worst |= dict.fromkeys(("value", "rank_of_best", "place"), number)
+        worst |= dict.fromkeys(("candidate_id", "candidate_language", "candidate"), text)
+        worst |= {"relevant": pa.bool_(), "kind": text, "measure": text}
+        for name, lines, columns in (("points", self.points, points), ("worst", self.worst, worst)):
+            if lines:
+                results.tables[name] = table_of(lines, pa.schema(list(columns.items())))
+        results.tables |= {name: pa.concat_tables(parts) for name, parts in self.tables.items() if parts}
         return results
 
     def _stream(self, recording: Recording) -> Iterator[Ranked]:
         """Rank the pool by each system, and look at the languages of what it ranked."""
-        pool, least = self.pool, KEPT if recording.neighbours else 0
+        pool, m = self.pool, len(self.pool.candidates)
+        top = min(SHARES_OF if self.views else KEPT if recording.neighbours else 0, m)
         for name, system in self.by_name.items():
             listed: Lists | PoolVectors
+            short: set[str] = set()
             if isinstance(system, RunSystem):
                 listed = lists = self._lists(name, system)
-                selected = self.selected.of_lists(lists, f"system {name!r}")
+                short = self._too_short(name, lists) if self.views else short
                 with self.stage("texts: rank"):
-                    passed = rank_lists(pool, lists, top=selected.top(len(pool.candidates), least))
+                    passed = rank_lists(pool, lists, top=top)
             else:
                 listed = vectors = self.encode(name, self._embedded)
-                selected = self.selected.of_vectors(vectors.questions, f"text encoder {name!r}")
-                passed = self._ranked(name, vectors, selected.top(len(pool.candidates), least))
-            ranks, heads = passed.ranks, passed.heads
-            grade = ranks.grade * np.where(ranks.own, *selected.grades)
-            ranks = replace(ranks, cluster=self.cluster, grade=grade)
+                with self.stage("texts: rank"):
+                    passed = rank_vectors(
+                        pool,
+                        vectors.questions,
+                        vectors.candidates,
+                        top=top,
+                        ranker=self.options.ranker,
+                        repair=self.repair(name, pool.role_languages["query"]),
+                        progress=self.progress(f"ranking candidates: {name}"),
+                    )
+                if passed.similarity is not None:
+                    self.tally.add(passed.similarity)
+            ranks, heads, hubs = replace(passed.ranks, cluster=self.cluster), passed.heads, None
             with self.stage("views", f"looking at languages: {name}"):
-                beside, hubs = self._space(name, listed, selected), None
-                if heads is not None and "hubs" in selected.views:
-                    hubs = hubs_among(ranks, heads)
-                    beside["hubs"] = hubs.counts
-                    self.tables.add_occurrences(name, hubs.hubness.occurrences)
-                ranked = self._numbers(name, ranks, heads, selected, beside)
-                if heads is not None and "worst" in selected.views and recording.examples:
-                    values = ranked.values[self.viewed.name]
-                    self.tables.add_worst(name, ranks, self.viewed, values, heads.first)
-            nearest = None
+                values = {measure.name: _values(measure, ranks) for measure in self.measures}
+                of_heads: View = {}
+                if self.views and heads is not None:
+                    of_heads |= {} if "shares" in short else language_shares(ranks, heads)
+                    of_heads |= {} if "fairness" in short else fairness(ranks, heads)
+                    if "hubs" not in short:
+                        hubs = hubs_among(ranks, heads)
+                        of_heads["hubs"] = hubs.counts
+                        self.tables["occurrences"].append(self._occurrences(name, hubs.hubness.occurrences))
+                        if recording.examples:
+                            self._add_worst(name, ranks, values[self.viewed.name], heads.first)
+                    of_heads |= self._space(name, listed)
+                views = self._views(ranks, values, short)
+                views[self.viewed.name] |= of_heads
             if recording.neighbours:
-                self.tables.add_answers(name, ranks, self._right(ranks))
-                if heads is not None and selected.policy != PREFER_OWN:
-                    nearest = heads.neighbours()
-            yield replace(
-                ranked,
+                self.tables["answers"].append(self._answers(name, ranks))
+            best = ranks.targets().best()
+            yield Ranked(
+                encoder=name,
+                subject=self.subject,
+                queries=np.arange(ranks.n),
+                clusters=[self.cluster],
+                n_candidates=m,
+                values=values,
+                baselines=self.chance,
+                conditions={
+                    "languages": ",".join(pool.languages),
+                    "data": pool.digest[:12],
+                    "sample": f"all#{self.subject.seed}",
+                    **self.clusters(),
+                    "candidates": self.candidate_text,
+                },
+                conditions_of={each.name: self._grades(each) for each in self.measures},
+                parts={each: view["by_question_language"] for each, view in views.items()},
+                above=best.above,
+                tied=best.tied,
+                n_tied=ranks.n_tied(),
+                views={each: record(pool.languages, view) for each, view in views.items()},
                 hubs=None if hubs is None else NamedHubs(hubs, partial(described, pool), ranks.candidate),
-                neighbours=nearest,
-                candidates=np.arange(len(pool.candidates)),
-                ranking=partial(self._ranking, listed, ranks, passed.offsets),
+                neighbours=heads.neighbours() if recording.neighbours and heads is not None else None,
+                candidates=np.arange(m),
+                ranking=partial(self._ranking, listed, passed.offsets),
             )
 
-    def _right(self, ranks: PoolRanks) -> np.ndarray:
-        """Return which answers are right under the policy, bool [p]."""
-        return ranks.own if self.selected.policy == PREFER_OWN else np.ones(len(ranks.question), dtype=bool)
-
     def _embedded(self, name: str, encoder: Encoder) -> PoolVectors:
-        """Return the vectors of questions and candidates."""
-        text = self.selected.candidate_text
-        return embed_pool(self.pool, name, encoder, text, **self.embedding(), any_form=True)
+        return embed_pool(self.pool, name, encoder, self.candidate_text, **self.embedding(), any_form=True)
 
     def _lists(self, name: str, system: RunSystem) -> Lists:
-        """Return the lists of a run, long enough for the measures."""
-        pool, place = self.pool, self.subject.place
-        questions, candidates = (Names(tags_of(pool, s), s.ids) for s in (pool.questions, pool.candidates))
-        rows = np.arange(len(pool.questions)), np.arange(len(pool.candidates))
-        lists = system.lists(Search(questions, candidates, *rows, ALL, POOL, place[2], called="the pool"))
+        """Search with a run; its lists are long enough for the measures."""
+        rows, place = [np.arange(len(names)) for names in self.names], self.subject.place
+        lists = system.lists(Search(*self.names, *rows, *place, called="the pool"))
         self.count_unanswered(name, *place, lists)
         check_reach(lists, self.measures, repr(name), "nDCG")
         return lists
 
-    def _ranked(self, name: str, vectors: PoolVectors, top: int) -> PoolPass:
-        """Return where all answers stand, by vectors."""
-        with self.stage("texts: rank"):
-            passed = rank_vectors(
-                self.pool,
-                vectors.questions,
-                vectors.candidates,
-                top=top,
-                ranker=self.options.ranker,
-                repair=self.repair(name, self.pool.role_languages["query"]),
-                progress=self.progress(f"ranking candidates: {name}"),
-            )
-        if passed.similarity is not None:
-            self.tally.add(passed.similarity)
-        return passed
+    def _too_short(self, name: str, lists: Lists) -> set[str]:
+        """Warn of views that lists end too early for, and name them."""
+        graded = any(isinstance(measure, NDCG) for measure in self.measures)
+        depths = {view: depth for view, depth in DEPTHS.items() if view != MONOLINGUAL or graded}
+        short = [view for view, k in depths.items() if lists.unsettled(k).sum() > MOST_UNKNOWN * len(lists)]
+        if short:
+            warn(f"system {name!r}: lists end too early for {listed(short)}, which are left out")
+        return set(short)
 
-    def _space(self, name: str, listed: PoolVectors | Lists, selected: PoolOptions) -> View:
-        """Return the views of the vectors themselves; the first encoder's picture decides its languages."""
-        view: View = {}
-        if isinstance(listed, Lists) or not selected.views & set(FROM_VECTORS):
-            return view
+    def _grades(self, measure: PoolMeasure) -> Mapping[str, str]:
+        """Name the grades in a signature: they are not in the digest of the pool."""
+        grades = self.pool.grades
+        if not isinstance(measure, NDCG) or (grades == 1).all():
+            return {}
+        return {"grades": hashlib.blake2b(grades.astype("<i8").tobytes(), digest_size=4).hexdigest()}
+
+    def _views(self, ranks: PoolRanks, values: Mapping[str, Floats], short: set[str]) -> dict[str, View]:
+        """Compute the views of each measure that follow from the ranks of answers."""
+        views, size = {}, len(self.pool.candidates)
+        for measure in self.measures:
+            view, cut = measured(ranks, measure, values[measure.name]), cut_of(measure, size)
+            if self.views:
+                view |= of_precision(ranks, self.subsets) if measure == AP else {}
+                view |= found_among(ranks, cut) if cut is not None and cut < size else {}
+                if isinstance(measure, NDCG) and MONOLINGUAL not in short:
+                    view |= monolingual_pool(ranks, monolingual_ndcg(ranks, measure))
+            views[measure.name] = view
+        return views
+
+    def _space(self, name: str, listed: PoolVectors | Lists) -> View:
+        """Compute the views of dense vectors, which stand with AP."""
+        if self.viewed != AP or isinstance(listed, Lists) or not is_dense(listed.questions):
+            return {}
         space = Space(self.pool, listed.questions, listed.candidates, self.options.seed)
-        if "language-id" in selected.views:
-            view |= language_identification(space)
-        if "picture" in selected.views and np.count_nonzero(space.sizes) >= 2:
+        view = language_identification(space)
+        if np.count_nonzero(space.sizes) >= 2:
             self.picture = self.picture or most_apart(space)
             points, shares = picture_of(space, self.picture)
-            self.tables.add_points(name, points)
+            ids = {"question": self.names[0].ids, "candidate": self.names[1].ids}
+            for point in points:
+                self.points.append({"encoder": name, **point, "text_id": ids[point["role"]][point["row"]]})
             view["picture"] = SpaceAxes(list(self.picture), list(shares))
         return view
 
-    def _numbers(
-        self, name: str, ranks: PoolRanks, heads: Heads | None, selected: PoolOptions, beside: View
-    ) -> Ranked:
-        """Turn where the answers stand into the values of all measures, with their views."""
-        pool, preferring, right = self.pool, selected.policy == PREFER_OWN, self._right(ranks)
-        questions, targets = np.unique(ranks.question[right]), ranks.targets(right)
-        best, values, baselines, parts, views = targets.best(), {}, {}, {}, {}
-        for measure in self.measures:
-            own, chance = (_values(measure, ranks, targets, right, equal=equal) for equal in (False, True))
-            values[measure.name] = _of_all(own, questions, ranks.n, np.nan)
-            baselines[measure.name] = Baseline(measure.aggregate(chance[~np.isnan(own)]))
-            view = measured(ranks, measure, values[measure.name])
-            parts[measure.name] = view["by_question_language"]
-            viewed = measure == self.viewed
-            if preferring and measure == AveragePrecision() and heads is not None:
-                view |= prefer_own(ranks, heads)
-            elif not preferring:
-                view |= chosen_views(
-                    measure, ranks, heads if viewed else None, selected.views, selected.subsets
-                )
-                view |= beside if viewed else {}
-            views[measure.name] = record(pool.languages, view)
-        return Ranked(
-            encoder=name,
-            subject=self.subject,
-            queries=np.arange(ranks.n),
-            clusters=[self.cluster],
-            n_candidates=len(pool.candidates),
-            values=values,
-            baselines=baselines,
-            conditions={
-                "languages": ",".join(pool.languages),
-                "data": pool.digest[:12],
-                "sample": f"all#{self.subject.seed}",
-                **self.clusters(),
-                "candidates": selected.candidate_text,
-                "policy": selected.policy,
-            },
-            conditions_of={m.name: selected.grade_condition(pool, m) for m in self.measures},
-            parts=parts,
-            above=_of_all(best.above, questions, ranks.n, -1),
-            tied=_of_all(best.tied, questions, ranks.n, -1),
-            n_tied=ranks.n_tied(right if preferring else None),
-            views=views,
-        )
-
-    def _ranking(self, listed: PoolVectors | Lists, ranks: PoolRanks, offsets: Offsets | None) -> Ranking:
-        """Return what a TREC file lists: the candidates of each question."""
-        pool, order = self.pool, np.lexsort((ranks.candidate, ranks.question))
-        order = order[self._right(ranks)[order]]
-        question, candidate, grade = (side[order] for side in (ranks.question, ranks.candidate, ranks.grade))
-        questions, candidates = (
-            [Member(tag, text) for tag, text in zip(tags_of(pool, side), side.ids, strict=True)]
-            for side in (pool.questions, pool.candidates)
-        )
-        ranking = Ranking(questions, candidates, (question, candidate), judged=(question, candidate, grade))
+    def _ranking(self, listed: PoolVectors | Lists, offsets: Any) -> Ranking:  # noqa: ANN401  (of a pass)
+        """Give what a TREC file lists: the candidates of each question."""
+        relevant, (questions, candidates) = self.pool.relevant, (members_of(names) for names in self.names)
+        ranking = Ranking(questions, candidates, relevant, judged=(*relevant, self.pool.grades))
         if isinstance(listed, Lists):
             return replace(ranking, lists=listed)
-        vectors = rows_of(listed.questions), rows_of(listed.candidates)
-        return replace(ranking, vectors=vectors, offsets=offsets)
+        return replace(
+            ranking, vectors=(rows_of(listed.questions), rows_of(listed.candidates)), offsets=offsets
+        )
+
+    def _occurrences(self, encoder: str, counts: Floats) -> pa.Table:
+        """Make the table of how often each candidate [m] is among the first k."""
+        import pyarrow as pa
+
+        text, names = pa.string(), self.names[1]
+        columns = {
+            "encoder": repeated([encoder], [len(counts)]).cast(text),
+            "id": from_strings(names.ids, text),
+            "language": from_strings(names.languages, text),
+            "count": from_numpy(counts, pa.float64()),
+        }
+        return pa.table(columns)
+
+    def _answers(self, encoder: str, ranks: PoolRanks) -> pa.Table:
+        """Make the table of where the answers stand; of several answers of a question each has a line."""
+        import pyarrow as pa
+
+        n, known = len(ranks.question), ~(ranks.unlisted | ranks.missed)
+        words = {"encoder": encoder, "task": NAME, "source": ALL, "target": POOL}
+        columns = {column: repeated([word], [n]) for column, word in words.items()}
+        columns["seed"] = from_numpy(np.full(n, self.subject.seed), pa.int64())
+        for column, rows, names in zip(
+            ("query", "answer"), (ranks.question, ranks.candidate), self.names, strict=True
+        ):
+            columns[column] = looked_up(rows, *words_of(with_languages(names)))
+        for column, counts in (("above", ranks.above), ("tied", ranks.tied)):
+            columns[column] = from_numpy(counts, pa.int64(), mask=~known)
+        return pa.table(columns)
+
+    def _add_worst(self, encoder: str, ranks: PoolRanks, values: Floats, first: Places) -> None:
+        """Add the questions with the worst values [n], of different clusters, and their candidates.
+
+        Rows of kind "above" are the first candidates, those of kind "answer" the best relevant one and the
+        best one in the question's own language; `place` is the (mid-)rank, None where a search system did not
+        return it.
+        """
+        pool, (asked, candidates) = self.pool, self.names
+        order = np.argsort(values if self.viewed.higher_is_better else -values, kind="stable")
+        order = order[~np.isnan(values[order])]
+        _, best_of_cluster = np.unique(ranks.cluster[order], return_index=True)
+        targets = ranks.targets()
+        place = np.where(ranks.unlisted, np.inf, targets.above + (targets.tied + 1) / 2)
+        for question in order[np.sort(best_of_cluster)[:MOST_WORST]].tolist():
+            lines = np.arange(*np.searchsorted(ranks.question, (question, question + 1)))
+            both = (lines, lines[ranks.same_language[lines]])
+            shown = dict.fromkeys(int(rows[np.argmin(place[rows])]) for rows in both if len(rows))
+            best = float(place[lines].min())
+            here = slice(*np.searchsorted(first.query, (question, question + 1)))
+            candidate, rank = first.candidate[here], first.above[here] + (first.tied[here] + 1) / 2
+            wrong = np.flatnonzero(~np.isin(candidate, ranks.candidate[lines]) & (rank <= best))
+            wrong = wrong[np.argsort(rank[wrong], kind="stable")][:MOST_ABOVE]
+            texts = [(int(candidate[row]), float(rank[row]), "above") for row in wrong]
+            texts += [(int(ranks.candidate[line]), float(place[line]), "answer") for line in shown]
+            self.worst += [
+                {
+                    "encoder": encoder,
+                    "question_id": asked.ids[question],
+                    "question_language": asked.languages[question],
+                    "question": pool.questions.text[question],
+                    "value": float(values[question]),
+                    "rank_of_best": best if np.isfinite(best) else None,
+                    "measure": self.viewed.name,
+                    "place": at if np.isfinite(at) else None,
+                    "candidate_id": candidates.ids[row],
+                    "candidate_language": candidates.languages[row],
+                    "candidate": pool.candidates.text[row],
+                    "relevant": kind == "answer",
+                    "kind": kind,
+                }
+                for row, at, kind in texts
+            ]
 
 
-def _of_all(column: np.ndarray, questions: Ints, n: int, missing: float) -> np.ndarray:
-    """Return a column of some questions as one of all [n]."""
-    whole = np.full(n, missing, dtype=column.dtype)
-    whole[questions] = column
-    return whole
-
-
-def _values(
-    measure: PoolMeasure, ranks: PoolRanks, targets: TargetCounts, right: np.ndarray, *, equal: bool
-) -> Floats:
-    """Return the values of a measure for each question [k], NaN for none; `equal`: all candidates tie."""
-    if equal:
-        nothing, everything = np.zeros_like(targets.above), targets.pool[targets.query]
-        targets = replace(targets, above=nothing, tied=everything)
+def _values(measure: PoolMeasure, ranks: PoolRanks) -> Floats:
+    """Compute the values of a measure for each question [n], NaN for none."""
     if isinstance(measure, AlignmentMeasure):
-        return measure.per_query(ranks.alignment(equal=equal))
+        return measure.per_query(ranks.alignment)
+    targets = ranks.targets()
     if isinstance(measure, NDCG):
-        lines = targets.query, targets.above, targets.tied, ranks.grade[right]
+        lines = targets.query, targets.above, targets.tied, ranks.grade
         return measure.per_query(JudgedCounts(*lines, targets.pool, targets.pool))
-    if isinstance(measure, TargetMeasure):
-        return measure.per_query(targets)
-    return measure.per_query(targets.best())
+    return measure.per_query(targets if isinstance(measure, TargetMeasure) else targets.best())

@@ -1,19 +1,45 @@
-"""Where the answers of a multilingual pool stand, by language, and the values of questions that follow."""
+"""The pass over a multilingual pool, by vectors or by lists: where every answer stands, by language.
+
+All measures and views follow from what the pass leaves: the counts of every answer by language, and the first
+candidates of each question.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.hubs import HUBS_OF, Hubs, Languages, hubs_of, listed_places, places_of
+from xlingual.evaluation.lists import Lists
+from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
+from xlingual.evaluation.passes import corrected, two_passes
+from xlingual.forms import AnyVectors
+from xlingual.measures.fairness import CUT
 from xlingual.measures.harmonic import harmonic_difference
+from xlingual.measures.hubness import Places
 from xlingual.ragged import groups, sums
+from xlingual.ranking import (
+    CPU,
+    Banked,
+    Counts,
+    Offsets,
+    Pool,
+    Progress,
+    Ranker,
+    TextSimilarity,
+    Top,
+    rank,
+    rows_of,
+    similarity_of,
+)
 from xlingual.records import AlignmentCounts, TargetCounts
 
+_LISTED = 200_000  # ties of all questions: one more pass counts the languages of those that are not listed
 Flags = np.ndarray  # bool
 
 
@@ -34,40 +60,29 @@ class PoolRanks:
     article: Ints | None  # [n]
     question: Ints  # [p], ascending; every question has a line
     candidate: Ints  # [p]
-    grade: Ints  # [p], that of the pool
+    grade: Ints  # [p]
     above_by: Ints  # [p, G]
     tied_by: Ints  # [p, G]
-    unlisted: Flags | None = None  # [p]: not in the list of a search system
-    missed: Flags | None = None  # [p]: neither would they be in a longer one
+    unlisted: Flags  # [p]: not in the list of a search system
+    missed: Flags  # [p]: neither would they be in a longer one
 
     @classmethod
-    def of(
-        cls,
-        pool: MultilingualPool,
-        above: Ints,
-        tied: Ints,
-        unlisted: Flags | None = None,
-        missed: Flags | None = None,
-    ) -> PoolRanks:
-        """Put counts of the pool's relevant pairs [p, G] in order."""
+    def of(cls, pool: MultilingualPool, above: Ints, tied: Ints, *flags: Flags) -> PoolRanks:
+        """Put counts of the pool's relevant pairs [p, G] in order; `flags` are `unlisted` and `missed`."""
         question, candidate = pool.relevant
-        order = np.lexsort((above.sum(axis=1), question))
-        sides = (question, candidate, pool.grades, above, tied)
-        asked, held = pool.questions, pool.candidates
-        return cls(
-            *(pool.languages, asked.language, held.language, asked.cluster, asked.article),
-            *(side[order] for side in sides),
-            *(None if side is None else side[order] for side in (unlisted, missed)),
-        )
+        order, none = np.lexsort((above.sum(axis=1), question)), np.zeros(len(question), dtype=bool)
+        sides = (question, candidate, pool.grades, above, tied, *(flags or (none, none)))
+        columns, asked, answers = [side[order] for side in sides], pool.questions, pool.candidates
+        return cls(pool.languages, asked.language, answers.language, asked.cluster, asked.article, *columns)
 
     @property
     def n(self) -> int:
-        """How many questions there are."""
+        """The number of questions."""
         return len(self.question_language)
 
     @cached_property
     def sizes(self) -> Ints:
-        """How many candidates there are of each language, int64 [G]."""
+        """The number of candidates of each language, int64 [G]."""
         return np.bincount(self.candidate_language, minlength=len(self.languages)).astype(np.int64)
 
     @cached_property
@@ -81,7 +96,7 @@ class PoolRanks:
         return self.question_language[self.question]
 
     @cached_property
-    def own(self) -> Flags:
+    def same_language(self) -> Flags:
         """Whether the answer is in the language of the question [p]."""
         return np.asarray(self.asked_in == self.language)
 
@@ -105,23 +120,11 @@ class PoolRanks:
         """Where the lines of its question begin and end [p]."""
         return _runs(self.question)
 
-    def targets(self, chosen: Flags | None = None) -> TargetCounts:
-        """Return where the answers (those `chosen`, which number their questions anew) stand in the pool."""
-        rows = np.arange(len(self.question)) if chosen is None else np.flatnonzero(chosen)
-        _, query = np.unique(self.question[rows], return_inverse=True)
-        size = int(self.sizes.sum())
-        above, tied = self.missed_last(rows, self.above[rows], self.tied[rows], np.full(len(rows), size))
-        return TargetCounts(query.astype(np.int64), above, tied, np.full(int(query[-1]) + 1, size))
-
-    def missed_last(self, rows: Ints, above: Ints, tied: Ints, size: Ints) -> tuple[Ints, Ints]:
-        """Return counts of lines where all candidates of the pool are above missed ones, as measures need."""
-        if self.missed is None:
-            return above, tied
-        return np.where(self.missed[rows], size, above), np.where(self.missed[rows], 1, tied)
-
-    def without_missed(self, values: Floats) -> Floats:
-        """Return values of lines with 0 for what a search system missed."""
-        return values if self.missed is None else np.where(self.missed, 0.0, values)
+    def targets(self) -> TargetCounts:
+        """Return where the answers stand among all candidates."""
+        size = len(self.candidate_language)
+        above, tied = np.where(self.missed, size, self.above), np.where(self.missed, 1, self.tied)
+        return TargetCounts(self.question, above, tied, np.full(self.n, size))
 
     def relevant_above(self, chosen: Flags | None = None) -> Ints:
         """Return how many answers (of those `chosen`) are above each line [p]."""
@@ -151,31 +154,183 @@ class PoolRanks:
         shape = self.n, len(self.languages)
         return means(self.question * shape[1] + self.language, values, shape[0] * shape[1]).reshape(shape)
 
-    def n_tied(self, chosen: Flags | None = None) -> int:
-        """Return how many questions have an answer (of those `chosen`) that ties with another candidate."""
-        shared = self.tied > self.relevant_tied(chosen)
-        for flags in (chosen, None if self.unlisted is None else ~self.unlisted):  # unknown order is no tie
-            shared = shared if flags is None else shared & flags
+    def n_tied(self) -> int:
+        """Return how many questions have an answer that ties with an irrelevant candidate."""
+        shared = (self.tied > self.relevant_tied()) & ~self.unlisted  # an order that is not known is no tie
         return len(np.unique(self.question[shared]))
 
-    def alignment(self, *, equal: bool = False) -> AlignmentCounts:
-        """Return where every answer stands in its language, and among the irrelevant candidates.
+    def equal(self) -> PoolRanks:
+        """Return the ranks of an encoder to which all candidates are equal."""
+        tied, none = np.tile(self.sizes, (len(self.question), 1)), np.zeros_like(self.missed)
+        return replace(self, above_by=np.zeros_like(tied), tied_by=tied, unlisted=none, missed=none)
 
-        `equal`: for an encoder to which all candidates are equal.
-        """
-        lines, none = np.arange(len(self.question)), np.zeros_like(self.question)
-        own_wrong = self.sizes[self.question_language]
-        own_wrong = own_wrong - np.bincount(self.question[self.own], minlength=self.n)
-        above, tied = self.above_by[lines, self.language], self.tied_by[lines, self.language]
+    @cached_property
+    def alignment(self) -> AlignmentCounts:
+        """Where every answer stands in its language, and among the irrelevant candidates."""
+        lines, n_wrong = np.arange(len(self.question)), self.sizes[self.question_language]
+        n_wrong = n_wrong - np.bincount(self.question[self.same_language], minlength=self.n)
+        in_language = self.above_by[lines, self.language], self.tied_by[lines, self.language]
         wrong = self.above - self.relevant_above(), self.tied - self.relevant_tied()
-        in_own = self.irrelevant(self.asked_in)
-        if equal:
-            above, tied = none, self.sizes[self.language]
-            wrong = none, int(self.sizes.sum()) - (self.span[1] - self.span[0])
-            in_own = none, own_wrong[self.question]
-        return AlignmentCounts(
-            self.question, ~self.own, self.language, above, tied, *wrong, *in_own, own_wrong
-        )
+        columns = (*in_language, *wrong, *self.irrelevant(self.asked_in), n_wrong)
+        return AlignmentCounts(self.question, ~self.same_language, self.language, *columns)
+
+
+def _runs(*columns: Ints) -> tuple[Ints, Ints]:
+    """Compute where the run of equal lines of each line starts and stops."""
+    first, size = groups(*columns)
+    return np.repeat(first, size), np.repeat(first + size, size)
+
+
+def _between(chosen: Flags | None, start: Ints, stop: Ints) -> Ints:
+    """Count the lines (of those chosen) from start to stop."""
+    if chosen is None:
+        return stop - start
+    total = np.concatenate([[0], np.cumsum(chosen)])
+    return np.asarray(total[stop] - total[start])
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The first candidates of n questions.
+
+    `shares` [n, G]: how many of the first `top` are of each language, under ties the expectation; NaN where a
+    search system returned none. `first`: the first 20 themselves (all where `top` is less), without groups of
+    very many that tie.
+    """
+
+    top: int
+    shares: Floats
+    first: Places
+    neighbours: Callable[[], Neighbours]
+
+
+@dataclass(frozen=True)
+class PoolPass:
+    """The result of a pass; `offsets` are those of the candidates, with a correction of hubs."""
+
+    ranks: PoolRanks
+    heads: Heads | None
+    offsets: Offsets | None = None
+    similarity: TextSimilarity | None = None  # None of lists
+
+
+def rank_vectors(
+    pool: MultilingualPool,
+    questions: AnyVectors,
+    candidates: AnyVectors,
+    *,
+    top: int = 0,
+    ranker: Ranker = CPU,
+    repair: Banked | None = None,
+    progress: Progress | None = None,
+) -> PoolPass:
+    """Rank all candidates for all questions: vectors [n, d] and [m, d] of the pool's rows.
+
+    `top` is how many first places are looked at. A `repair` of hubs takes one more pass.
+    """
+    columns, (question, candidate) = Pool.of(candidates), pool.relevant
+    similarity = similarity_of(rows_of(questions), columns.vectors)
+    members = np.zeros((similarity.shape[1], len(pool.languages)), dtype=np.int64)
+    np.add.at(members, (columns.code, pool.candidates.language), 1)
+    before, during = two_passes(progress, repair)
+    offsets = None if repair is None else repair.offsets(similarity, ranker, before)
+    scores = corrected(similarity, offsets)
+    counts = Counts.of(scores, question, columns.code[candidate], groups=members)
+    n, cap = len(pool.questions), int(np.clip(_LISTED // len(pool.questions), 100, 1000))
+    best = Top(max(top, 1), similarity.shape, weights=members.sum(axis=1), cap=cap)
+    rank(scores, [counts, best] if top else [counts], ranker, progress=during)
+    heads = None
+    if top:
+        listed, rows, scored = best.result(), np.arange(n), Scores(similarity, offsets)
+        chance = np.clip((top - listed.above) / listed.tied, 0.0, 1.0)
+        sampled = (listed.unlisted[listed.query] > 0) & (listed.above + listed.tied >= top)
+        weight = np.where(sampled, 0.0, chance)
+        by_language = [np.bincount(listed.query, weight * each[listed.candidate], n) for each in members.T]
+        shares = np.stack(by_language, axis=1).astype(np.float64)
+        crowded = np.flatnonzero(listed.unlisted)
+        if len(crowded):  # their last group is too large to be listed: one more pass counts its languages
+            last = np.searchsorted(listed.query, crowded, side="right") - 1
+            again = similarity_of(similarity.queries.take(crowded), similarity.candidates)
+            scores = corrected(again, offsets)
+            level = Counts.of(scores, np.arange(len(crowded)), listed.candidate[last], groups=members)
+            rank(scores, [level], ranker)
+            shares[crowded] += chance[last, None] * level.tied
+            similarity.screened += again.screened
+            similarity.decided += again.decided
+        first = places_of(listed, rows, columns.code, min(top, CUT))
+        heads = Heads(top, shares, first, partial(neighbours_of, listed, scored, rows, columns.code))
+    of_rows = None if offsets is None else offsets.take(columns.code)
+    return PoolPass(PoolRanks.of(pool, counts.above, counts.tied), heads, of_rows, similarity)
+
+
+def rank_lists(pool: MultilingualPool, lists: Lists, *, top: int = 0) -> PoolPass:
+    """Take the ranks from the lists of a search system.
+
+    What a list lacks ties behind its end, or stands last and is missed where the list has ended.
+    """
+    (question, candidate), language, G = pool.relevant, pool.candidates.language, len(pool.languages)
+    line, sizes = lists.lines(question, candidate), np.bincount(language, minlength=G)
+    listed = line >= 0
+    missed = ~listed & lists.ended[question]
+    cell = question[missed] * G + language[candidate[missed]]
+    lost = np.bincount(cell, minlength=len(lists) * G).reshape(-1, G)[question]  # missed ones of the question
+    start, stop = lists.start[question], lists.start[question + 1]
+    above_line, size = (side[line[listed]] for side in lists.places)
+    first = start[listed] + above_line
+    above, tied = (np.empty((len(question), G), dtype=np.int64) for _ in range(2))
+    for code in range(G):
+        total = np.concatenate([[0], np.cumsum(language[lists.candidate] == code)])
+        held = total[stop] - total[start]
+        above[:, code] = np.where(missed, sizes[code] - lost[:, code], held)
+        tied[:, code] = np.where(missed, lost[:, code], sizes[code] - held)
+        above[listed, code] = total[first] - total[start[listed]]
+        tied[listed, code] = total[first + size] - total[first]
+    heads = None
+    if top:
+        places, shares = listed_places(lists, min(top, CUT)), _listed_shares(language, G, lists, top)
+        heads = Heads(top, shares, places, partial(listed_neighbours, lists))
+    return PoolPass(PoolRanks.of(pool, above, tied, ~listed, missed), heads)
+
+
+def _listed_shares(language: Ints, G: int, lists: Lists, top: int) -> Floats:
+    """Count the languages of the first `top` [n, G]; a list that ended goes on as it began."""
+    above, size = lists.places
+    weight = np.clip((top - above) / size, 0.0, 1.0)
+    cell = lists.query * G + language[lists.candidate]
+    shares = np.bincount(cell, weight, len(lists) * G).astype(np.float64).reshape(-1, G)
+    short = np.flatnonzero(lists.lengths < top)
+    ended, going_on = short[lists.ended[short]], short[~lists.ended[short]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares[ended] *= top / lists.lengths[ended][:, None]
+    if len(going_on):
+        lengths = lists.lengths[going_on][:, None]
+        rest = np.bincount(language, minlength=G) - shares[going_on]
+        shares[going_on] += (top - lengths) * rest / (len(language) - lengths)
+    return shares
+
+
+def hubs_among(ranks: PoolRanks, heads: Heads) -> Hubs:
+    """Return the hubs among the candidates over all questions."""
+    first = heads.first
+    lines = np.flatnonzero(first.above < HUBS_OF)
+    columns = {name: getattr(first, name)[lines] for name in ("query", "candidate", "above", "tied")}
+    places = replace(first, k=min(HUBS_OF, first.n_candidates), **columns)
+    languages = Languages(ranks.languages, ranks.question_language, ranks.candidate_language)
+    wrong = places.wrong(ranks.question, ranks.candidate)
+    return hubs_of(places, wrong, ranks.cluster, languages=languages)
+
+
+def precision_at(above: Ints, tied: Ints, relevant_above: Ints, relevant_tied: Ints) -> Floats:
+    """Return the expected precision at the rank of each answer, float64 [p] in 0..1.
+
+    With G candidates above, ρ of them relevant, in a tie group of n, r of them relevant (itself included), it
+    is c + (ρ + 1 − c(G + 1))·(H(G + n) − H(G))/n, c = (r − 1)/(n − 1) or 0: at place j of its group there are
+    G + j candidates, ρ + 1 + c(j − 1) of them relevant on average, and each j is equally likely. The mean
+    over the answers of a question is its average precision.
+    """
+    beside = (relevant_tied - 1) / np.maximum(tied - 1, 1)
+    weight = relevant_above + 1 - beside * (above + 1.0)
+    return np.asarray(beside + weight * (harmonic_difference(above, tied) / tied))
 
 
 def alone_precision(ranks: PoolRanks) -> Floats:
@@ -185,7 +340,7 @@ def alone_precision(ranks: PoolRanks) -> Floats:
     """
     above = ranks.above - ranks.relevant_above()
     tied = ranks.tied - ranks.relevant_tied() + 1
-    return ranks.by_language(ranks.without_missed(harmonic_difference(above, tied) / tied))
+    return ranks.by_language(np.where(ranks.missed, 0.0, harmonic_difference(above, tied) / tied))
 
 
 def precision_within(ranks: PoolRanks, languages: Sequence[int]) -> Floats:
@@ -195,8 +350,8 @@ def precision_within(ranks: PoolRanks, languages: Sequence[int]) -> Floats:
     above, tied = (side[rows][:, languages].sum(axis=1) for side in (ranks.above_by, ranks.tied_by))
     relevant = ranks.relevant_above(chosen)[rows], ranks.relevant_tied(chosen)[rows]
     values = np.full(len(chosen), np.nan)
-    values[rows] = precision_at(above, tied, *relevant)
-    return np.where(chosen, ranks.without_missed(values), np.nan)
+    values[rows] = np.where(ranks.missed[rows], 0.0, precision_at(above, tied, *relevant))
+    return values
 
 
 def language_precision(ranks: PoolRanks) -> Floats:
@@ -216,7 +371,7 @@ def precision_without(ranks: PoolRanks) -> Floats:
     (first, last), (start, stop) = ranks.span, ranks.group
     # a line that has no answer above or beside it is never read from `below` and `beside`
     as_it_was, below, beside = (
-        ranks.without_missed(precision_at(*counts))
+        np.where(ranks.missed, 0.0, precision_at(*counts))
         for counts in (
             (above, tied, relevant_above, relevant_tied),
             (np.maximum(above - 1, 0), tied, np.maximum(relevant_above - 1, 0), relevant_tied),
@@ -231,13 +386,22 @@ def precision_without(ranks: PoolRanks) -> Floats:
     return np.asarray(np.divide(total, left, out=np.full(len(total), np.nan), where=left > 0))
 
 
+def _running(values: Floats, first: Ints) -> tuple[Floats, Floats]:
+    """Sum the values of its question before each line, and all; the running sum stays small."""
+    heads = np.flatnonzero(first == np.arange(len(values)))
+    totals = np.add.reduceat(values, heads)
+    steps = np.zeros(len(values))
+    steps[1:] = values[:-1]
+    steps[heads[1:]] -= totals[:-1]
+    return np.cumsum(steps), np.repeat(totals, np.diff(heads, append=len(values)))
+
+
 def own_and_other(ranks: PoolRanks, table: Floats) -> tuple[Floats, Floats]:
     """Return, of a table [n, G] by answer language, the own language's value and the mean of the others'.
 
     Each float64 [n]; NaN where the question has no answer of that kind.
     """
-    rows = np.arange(ranks.n)
-    others = table.copy()
+    rows, others = np.arange(ranks.n), table.copy()
     others[rows, ranks.question_language] = np.nan
     mean = means(np.repeat(rows, table.shape[1]), others.ravel(), ranks.n)
     return table[rows, ranks.question_language], mean
@@ -248,43 +412,3 @@ def means(codes: Ints, values: Floats, size: int) -> Floats:
     present = ~np.isnan(values)
     total, count = sums(codes[present], values[present], size), np.bincount(codes[present], minlength=size)
     return np.asarray(np.divide(total, count, out=np.full(size, np.nan), where=count > 0))
-
-
-def precision_at(above: Ints, tied: Ints, relevant_above: Ints, relevant_tied: Ints) -> Floats:
-    """Return the expected precision at the rank of each answer, float64 [p] in 0..1.
-
-    With G candidates above, ρ of them relevant, in a tie group of n, r of them relevant (itself included), it
-    is c + (ρ + 1 − c(G + 1))·(H(G + n) − H(G))/n, c = (r − 1)/(n − 1) or 0: at place j of its group there are
-    G + j candidates, ρ + 1 + c(j − 1) of them relevant on average, and each j is equally likely. The mean
-    over the answers of a question is its average precision.
-    """
-    beside = (relevant_tied - 1) / np.maximum(tied - 1, 1)
-    weight = relevant_above + 1 - beside * (above + 1.0)
-    return np.asarray(beside + weight * (harmonic_difference(above, tied) / tied))
-
-
-def _runs(*columns: Ints) -> tuple[Ints, Ints]:
-    """Return for each line where its run of equal lines starts and where it stops."""
-    first, size = groups(*columns)
-    return np.repeat(first, size), np.repeat(first + size, size)
-
-
-def _between(chosen: Flags | None, start: Ints, stop: Ints) -> Ints:
-    """Return how many lines (of those chosen) there are from start to stop."""
-    if chosen is None:
-        return stop - start
-    total = np.concatenate([[0], np.cumsum(chosen)])
-    return np.asarray(total[stop] - total[start])
-
-
-def _running(values: Floats, first: Ints) -> tuple[Floats, Floats]:
-    """Return for each line the sum of the values of its question before it, and of all of them.
-
-    The running sum falls back to zero at each question, so that it never grows large and loses digits.
-    """
-    heads = np.flatnonzero(first == np.arange(len(values)))
-    totals = np.add.reduceat(values, heads)
-    steps = np.zeros(len(values))
-    steps[1:] = values[:-1]
-    steps[heads[1:]] -= totals[:-1]
-    return np.cumsum(steps), np.repeat(totals, np.diff(heads, append=len(values)))

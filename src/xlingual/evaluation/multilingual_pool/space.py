@@ -27,13 +27,14 @@ from xlingual.stats.intervals import FEW_CLUSTERS
 from xlingual.streams import stream
 
 MOST_DIMENSIONS = 1024  # beyond, vectors are projected: bounds each Gram matrix to 8 MiB
-MOST_LANGUAGES = 24  # beyond, pairs of languages are left out: bounds the Gram matrices to 200 MiB in all
+MOST_LANGUAGES = 24  # beyond, pairs of languages are left out
 MOST_POINTS = 600  # of each language and role
 HELD_OUT = 3  # one cluster in so many is held out
 ROLES = ("question", "candidate")
 RIDGE = 1e-5  # penalty on squared weights, as a share of the mean eigenvalue of the scatter matrix
 _NO_VARIANCE = 1e-12  # per vector: less is what float32 leaves of equal unit vectors
 _BLOCK = 2048  # rows multiplied at a time
+Hits = list[tuple[Floats, Ints]]  # of each language: whether held-out vectors are identified, their clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +103,10 @@ class Space:
         sample = np.concatenate(parts).astype(np.float64)
         mean = sample.mean(axis=0)
         self.centre, self.basis = mean.astype(np.float32), None  # [d]; [d, k] of orthonormal columns
+        self.dim, self.width = len(mean), min(len(mean), size)
         with one_library_thread():  # the number of threads must not change the rounding of products
             if len(mean) > size:
                 self.basis = np.linalg.qr((sample - mean).T)[0].astype(np.float32)
-            self.dim, self.kept = len(mean), size if len(mean) > size else len(mean)
             self.by_language = [self.moments(code, held_out=False) for code in range(len(self.languages))]
         self.sizes = np.array([moments.n for moments in self.by_language])
 
@@ -117,7 +118,7 @@ class Space:
 
     def moments(self, language: int, *, held_out: bool) -> Moments:
         """Return the moments of a language's vectors in one part: float32 products, summed in float64."""
-        moments = Moments(0, np.zeros(self.kept), np.zeros((self.kept, self.kept)), 0.0)
+        moments = Moments(0, np.zeros(self.width), np.zeros((self.width, self.width)), 0.0)
         for side in self.sides:
             rows = np.flatnonzero((side.language == language) & (side.held_out == held_out))
             for start in range(0, len(rows), _BLOCK):
@@ -134,20 +135,38 @@ class Space:
             for code in range(len(self.languages)):
                 rows = [np.flatnonzero((side.language == code) & side.held_out) for side in self.sides]
                 both = list(zip(self.sides, rows, strict=True))
-                vectors = np.concatenate([self.coordinates(side, own)[0] for side, own in both])
-                parts.append((vectors, np.concatenate([side.cluster[own] for side, own in both])))
+                vectors = np.concatenate([self.coordinates(side, row)[0] for side, row in both])
+                parts.append((vectors, np.concatenate([side.cluster[row] for side, row in both])))
         return parts
+
+    def hits(self, codes: Sequence[int]) -> Hits:
+        """Return the hits of the model of some languages among their held-out vectors.
+
+        A vector for which several languages are equally likely counts in part.
+        """
+        parts, hits = [self.by_language[code] for code in codes], []
+        everything = sum(parts[1:], parts[0])
+        shares = np.array([moments.n for moments in parts]) / everything.n
+        sums = np.stack([moments.total for moments in parts], axis=1)
+        with one_library_thread():
+            weights = _ridge(everything, sums - np.outer(everything.total, shares), self.dim)
+            intercept = shares - everything.mean @ weights
+            for place, code in enumerate(codes):
+                vectors, clusters = self.held[code]
+                scores = vectors.astype(np.float64) @ weights + intercept
+                best = scores == scores.max(axis=1, keepdims=True)
+                hits.append((best[:, place] / best.sum(axis=1), clusters))
+        return hits
 
 
 def language_identification(space: Space) -> View:
-    """Return the shares of held-out vectors whose language is found, by "all" and by pair ("ar-de").
+    """Return the shares of held-out vectors whose language is identified, by "all" and by pair ("ar-de").
 
     Where a language has a hyphen, pairs are "ar:zh-Hant": "aa-bb-cc" could be two of them. Chance is the
     share of the commonest language among the held-out vectors. Where a number cannot be given, a note says
-    why; the key "pairs" stands for all pairs. A vector for which several languages are equally likely counts
-    in part.
+    why; the key "pairs" stands for all pairs.
     """
-    problem = None
+    problem, languages = None, space.languages
     if space.n_clusters < HELD_OUT:
         problem = f"too few clusters to hold out a third: {space.n_clusters}, at least {HELD_OUT} are needed"
     elif np.count_nonzero(space.sizes) < 2:
@@ -156,65 +175,35 @@ def language_identification(space: Space) -> View:
         problem = "there are no vectors in the held-out clusters"
     if problem:
         return {"language_id_accuracy": {}, "language_id_chance": {}, "language_id_notes": {"all": problem}}
-    pairs, notes = list(combinations(range(len(space.languages)), 2)), {}
-    if len(space.languages) == 2:
-        pairs = []
-    if len(space.languages) > MOST_LANGUAGES:
-        notes["pairs"] = f"left out: {len(space.languages)} languages, pairs are for at most {MOST_LANGUAGES}"
-        pairs = []
+    between, notes = ":" if any("-" in tag for tag in languages) else "-", {}
+    models = {"all": tuple(range(len(languages)))}
+    if len(languages) > MOST_LANGUAGES:
+        notes["pairs"] = f"left out: {len(languages)} languages, pairs are for at most {MOST_LANGUAGES}"
+    else:
+        models |= {between.join(languages[c] for c in pair): pair for pair in combinations(models["all"], 2)}
     spaces = [space, *(space.fold(k) for k in range(1, space.n_folds))]
-    between = ":" if any("-" in tag for tag in space.languages) else "-"
     scores, chance = {}, {}
-    for codes in [tuple(range(len(space.languages))), *pairs]:
-        name = between.join(space.languages[code] for code in codes) if codes in pairs else "all"
-        is_there = [space.sizes[code] and len(space.held[code][0]) for code in codes]
-        if codes in pairs and not all(is_there):
-            lost = [space.languages[code] for code, there in zip(codes, is_there, strict=True) if not there]
+    for name, codes in models.items():
+        lost = [languages[code] for code in codes if not (space.sizes[code] and len(space.held[code][0]))]
+        if lost and name != "all":
             notes[name] = f"no vectors of {' and '.join(lost)} in the training or the held-out part"
-        if name == "all" or name not in notes:
-            parts, *others = [_hits(each, codes) for each in spaces]
-            scores[name] = _score(parts, others)
-            chance[name] = max(len(hits) for hits, _ in parts) / sum(len(hits) for hits, _ in parts)
-    if len(space.languages) == 2:
-        name = between.join(space.languages)
-        scores[name], chance[name] = scores["all"], chance["all"]
+            continue
+        hits, *others = [each.hits(codes) for each in spaces]
+        scores[name] = _score(hits, others)
+        sizes = [len(values) for values, _ in hits]
+        chance[name] = max(sizes) / sum(sizes)
     view: View = {"language_id_accuracy": scores, "language_id_chance": chance}
     return view | ({"language_id_notes": notes} if notes else {})
 
 
-Hits = list[tuple[Floats, Ints]]  # of each language: whether held-out vectors are told, and their clusters
-
-
-def _hits(space: Space, codes: Sequence[int]) -> Hits:
-    """Return the hits of the model of some languages, which has a score for each: the largest wins."""
-    parts = [space.by_language[code] for code in codes]
-    everything, hits = sum(parts[1:], parts[0]), []
-    shares = np.array([moments.n for moments in parts]) / everything.n
-    sums = np.stack([moments.total for moments in parts], axis=1)
-    with one_library_thread():
-        weights = _ridge(everything, sums - np.outer(everything.total, shares), space.dim)
-        intercept = shares - everything.mean @ weights
-        for place, code in enumerate(codes):
-            vectors, clusters = space.held[code]
-            scores = vectors.astype(np.float64) @ weights + intercept
-            best = scores == scores.max(axis=1, keepdims=True)
-            hits.append((best[:, place] / best.sum(axis=1), clusters))
-    return hits
-
-
-def _score(parts: Hits, others: Sequence[Hits]) -> Score | None:
-    """Return the score of hits; where a third has few clusters, other thirds say how much these vary.
-
-    `others` are the hits of models that were fitted without other thirds.
-    """
-    values, clusters = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+def _score(hits: Hits, others: Sequence[Hits]) -> Score | None:
+    """Score hits; where a third has few clusters, models of other thirds say how much hits vary."""
+    values, clusters = (np.concatenate(columns) for columns in zip(*hits, strict=True))
     score = mean_score(values, clusters)
     if score is None or not others:
         return score
-    every, labels = (
-        np.concatenate(columns)
-        for columns in zip(*parts, *(part for fold in others for part in fold), strict=True)
-    )
+    folds = [*hits, *(part for fold in others for part in fold)]
+    every, labels = (np.concatenate(columns) for columns in zip(*folds, strict=True))
     share = len(np.unique(clusters)) / len(np.unique(labels))
     residuals = (every - every.mean()) * np.sqrt(share) / len(values)
     return replace(score, parts=(ResidualPart(residuals, (labels,)),))
@@ -248,11 +237,11 @@ def most_apart(space: Space) -> tuple[str, str]:
     Languages with questions and candidates go first, then those with candidates: otherwise questions of one
     language might be compared with sentences of another, which differ in more than their language.
     """
-    present = [np.bincount(side.language, minlength=len(space.languages)) > 0 for side in space.sides]
+    asked, held = (np.bincount(side.language, minlength=len(space.languages)) > 0 for side in space.sides)
     codes = np.flatnonzero(space.sizes)
-    for having in (present[0] & present[1], present[1]):
-        if np.count_nonzero(having[codes]) > 1:
-            codes = codes[having[codes]]
+    for present in (asked & held, held):
+        if np.count_nonzero(present[codes]) > 1:
+            codes = codes[present[codes]]
             break
     means = {code: space.by_language[code].mean for code in codes.tolist()}
     pairs = combinations(means, 2)
@@ -268,13 +257,25 @@ def picture_of(space: Space, pair: Sequence[str]) -> tuple[list[dict[str, Any]],
     texts. The second language lies to the right of the first, and above it. Of a point, "row" is the row of
     the questions or of the candidates.
     """
-    codes = [space.languages.index(tag) for tag in pair]
+    from scipy.linalg import eigh
+
+    codes, shares, points = [space.languages.index(tag) for tag in pair], [0.0, 0.0], []
     with one_library_thread():
         first, second = (
             space.moments(code, held_out=False) + space.moments(code, held_out=True) for code in codes
         )
-        both, axes, shares = _components(first, second)
-    points = []
+        both = first + second
+        k, total = space.width, both.squares - float(both.total @ both.mean)
+        values, vectors = eigh(both.scatter, subset_by_index=[max(k - 2, 0), k - 1], check_finite=False)
+    axes = np.zeros((k, 2))  # zero where there is no variance
+    for place in range(min(k, 2)):
+        if total > _NO_VARIANCE * both.n and values[-1 - place] > _NO_VARIANCE * total:
+            axis = vectors[:, -1 - place]
+            along = float(axis @ (second.mean - first.mean))
+            if abs(along) < 1e-9:  # at right angles: the largest loading is positive
+                along = float(axis[np.abs(axis).argmax()])
+            axes[:, place] = axis if along >= 0 else -axis
+            shares[place] = float(values[-1 - place] / total)
     for side, role in zip(space.sides, ROLES, strict=True):
         for code, tag in zip(codes, pair, strict=True):
             rows = np.flatnonzero(side.language == code)
@@ -286,28 +287,4 @@ def picture_of(space: Space, pair: Sequence[str]) -> tuple[list[dict[str, Any]],
                 {"language": tag, "role": role, "row": row, "x": float(x), "y": float(y)}
                 for row, (x, y) in zip(rows.tolist(), at, strict=True)
             ]
-    return points, shares
-
-
-def _components(first: Moments, second: Moments) -> tuple[Moments, Floats, tuple[float, float]]:
-    """Return all moments, two axes [k, 2] (zero where there is no variance) and their shares of variance.
-
-    An axis points the way from the first to the second mean; where it is at right angles to it, its largest
-    loading is positive.
-    """
-    from scipy.linalg import eigh
-
-    both = first + second
-    k = len(both.total)
-    values, vectors = eigh(both.scatter, subset_by_index=[max(k - 2, 0), k - 1], check_finite=False)
-    total = both.squares - float(both.total @ both.mean)
-    axes, shares = np.zeros((k, 2)), [0.0, 0.0]
-    for place in range(min(k, 2)):
-        if total > 1e-12 * both.n and values[-1 - place] > 1e-12 * total:
-            axis = vectors[:, -1 - place]
-            along = float(axis @ (second.mean - first.mean))
-            if abs(along) < 1e-9:
-                along = float(axis[np.abs(axis).argmax()])
-            axes[:, place] = axis if along >= 0 else -axis
-            shares[place] = float(values[-1 - place] / total)
-    return both, axes, (shares[0], shares[1])
+    return points, (shares[0], shares[1])

@@ -21,7 +21,7 @@ from xlingual.evaluation.hubs import HUBS_OF, Languages, NamedHubs, hubs_of, lis
 from xlingual.evaluation.lists import Lists, check_reach
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.numbers import Baseline, Numbers, Subject
-from xlingual.evaluation.pool_run import check_candidate_text, described, pool_systems
+from xlingual.evaluation.pool_run import check_pool, described, pool_systems
 from xlingual.evaluation.retrieval.judgements import (
     Judgements,
     judgements_of,
@@ -118,12 +118,7 @@ def retrieval(
             f"{parameter('qrels')} is for the path of a pool: read it with MultilingualPool.read(path, "
             "qrels=…)"
         )
-    elif not isinstance(pool, MultilingualPool):
-        raise InputError(
-            f"expected a MultilingualPool or its path, found {type(pool).__name__}: read it with "
-            "MultilingualPool.read(path)"
-        )
-    check_candidate_text(pool, candidate_text)
+    pool = check_pool(pool, candidate_text)
     if ignore_identical_ids and trec is not None:
         raise InputError(
             f"{parameter('trec')} writes all candidates, {parameter('ignore_identical_ids', True)} leaves "

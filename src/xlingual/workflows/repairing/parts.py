@@ -27,12 +27,13 @@ from xlingual.data.pools.pool import (
 )
 from xlingual.data.samples import dependent
 from xlingual.errors import DataWarning, InputError, parameter
-from xlingual.evaluation.multilingual_pool.passes import PoolPass, rank_vectors
 from xlingual.evaluation.multilingual_pool.ranks import (
+    PoolPass,
     PoolRanks,
     alone_precision,
     language_precision,
     own_and_other,
+    rank_vectors,
 )
 from xlingual.evaluation.near_duplicates import declared_units
 from xlingual.evaluation.similarity import COSINE, banked

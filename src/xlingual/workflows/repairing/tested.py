@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.comparison.outcome import too_few
-from xlingual.evaluation.multilingual_pool.passes import hubs_among
+from xlingual.evaluation.multilingual_pool.ranks import hubs_among
 from xlingual.results import Interval
 from xlingual.results.repair import BETTER, UNDECIDED, WORSE, Change, Hubs
 from xlingual.stats import Paired, PairedTest, paired_test

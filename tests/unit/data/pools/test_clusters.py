@@ -121,7 +121,7 @@ def test_intervals_and_held_out_parts_keep_translations_together(pool_folder, ca
     pool = MultilingualPool.read(pool_folder(*rows_of(**NAMED[case])))
     plain = MultilingualPool.read(pool_folder(*rows_of(asked=shared, held=shared), "plain"))
     found, wanted = (
-        multilingual_pool(each, text_encoders=Anywhere(), views="none").entries[0] for each in (pool, plain)
+        multilingual_pool(each, text_encoders=Anywhere(), views=False).entries[0] for each in (pool, plain)
     )
     assert found.ci == wanted.ci and "1-way clusters" in found.ci.method
 

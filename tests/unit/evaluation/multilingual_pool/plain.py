@@ -348,46 +348,6 @@ class Plain:
             found |= view()
         return found | self.subsets(subsets) | self.shares() | self.hubs() | self.fairness()
 
-    def prefer_own(self):
-        """Return (questions [k], average precision [k], views)."""
-        own = self.relevant & (self.language == self.asked_in[:, None])
-        asked = np.flatnonzero(own.any(axis=1))
-        values = np.array([self.precision(q, None, own[q]) for q in asked])
-        kinds = ("right", "right_meaning_wrong_language", "own_wrong", "other_wrong")
-        first, errors = {kind: [] for kind in kinds}, {kind: [] for kind in kinds[1:]}
-        for q in asked:
-            here = self.language == self.asked_in[q]
-            of = dict(zip(kinds, (own[q], self.relevant[q] & ~here, ~self.relevant[q] & here), strict=False))
-            of["other_wrong"] = ~self.relevant[q] & ~here
-            keys = self.keys[q]
-            best = keys[own[q]].max()
-            beside = (keys[own[q]] == best).sum()
-            for kind, chosen in of.items():
-                first[kind].append(within(keys, 1)[chosen].sum())
-                if kind != "right":
-                    tied = (keys[chosen] == best).sum() / (beside + 1)
-                    errors[kind].append((keys[chosen] > best).sum() + tied)
-        table = {kind: np.array(counted) for kind, counted in errors.items()}
-        spoken = [
-            (code, tag) for code, tag in enumerate(self.languages) if (self.asked_in[asked] == code).any()
-        ]
-        by_language = {
-            tag: {kind: counted[self.asked_in[asked] == code].mean() for kind, counted in table.items()}
-            for code, tag in spoken
-        }
-        means = {tag: values[self.asked_in[asked] == code].mean() for code, tag in spoken}
-        return (
-            asked,
-            values,
-            {
-                "by_question_language": means,
-                "macro": np.mean(list(means.values())),
-                "errors": {kind: counted.mean() for kind, counted in table.items()},
-                "errors_by_question_language": by_language,
-                "first": {kind: np.mean(counted) for kind, counted in first.items()},
-            },
-        )
-
 
 def all_first(right, wrong):
     """Return the probability that all of `right` come before all of `wrong`."""

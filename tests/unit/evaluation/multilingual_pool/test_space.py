@@ -28,9 +28,7 @@ def a_space(n=300, bias=0.12, seed=0, clusters=30):
 
 
 def evaluated(pool, *vectors, **options):
-    return multilingual_pool(
-        pool, {"e": made.Given(*vectors)}, views="language-id,picture", store=None, **options
-    )
+    return multilingual_pool(pool, {"e": made.Given(*vectors)}, store=None, **options)
 
 
 def stacked(pool, *vectors):

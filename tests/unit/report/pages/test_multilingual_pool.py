@@ -8,15 +8,13 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from xlingual.report import leaderboard, page_of
+from xlingual.report import page_of
 from xlingual.report.blocks import Cards, Fold, Matrix, walk
 from xlingual.report.figures import pool_maps
 from xlingual.report.pages import pool_tables
-from xlingual.report.pool_views import PREFER_OWN, views_of
 from xlingual.report.render import html, terminal, text
 from xlingual.report.table import Table
 from xlingual.results import Results
-from xlingual.tasks import TASKS
 
 parsed = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "balanced.py"))).parsed
 TASK = "multilingual-pool"
@@ -42,8 +40,6 @@ SHAPES = {
     "one encoder": lambda pool: [pool.results(encoders=("chargram",))],
     "two languages": lambda pool: [pool.results(languages=("en", "zh"))],
     "two runs": lambda pool: [pool.results(), pool.results(encoders=("chargram",), seed=2)],
-    "both policies": lambda pool: [pool.results(policies=("agnostic", PREFER_OWN))],
-    "own language only": lambda pool: [pool.results(policies=(PREFER_OWN,))],
     "no view": lambda pool: [pool.without(pool.results(), *VIEWS, tables_too=True)],
     **{
         f"without {name}": lambda pool, name=name: [pool.without(pool.results(encoders=TWO), name)]
@@ -70,7 +66,7 @@ def test_pages_are_well_formed_and_self_contained(pool, shape):
 
 
 @pytest.mark.parametrize(
-    "shape", ["two runs", "both policies", *(pytest.param(s, marks=pytest.mark.slow) for s in SHAPES)]
+    "shape", ["two runs", *(pytest.param(s, marks=pytest.mark.slow) for s in SHAPES)]
 )
 def test_pages_are_repeatable(pool, shape):
     assert html.render(page_of(SHAPES[shape](pool))) == html.render(page_of(SHAPES[shape](pool)))
@@ -131,16 +127,6 @@ def test_alignment_has_room_in_any_terminal(pool, width):
     assert "0.616" in below and ("strict:" in below) == ("0.001" in below.partition("weak:")[0])
 
 
-def test_prefer_own_has_a_table_of_its_own_and_is_not_counted_twice(pool):
-    results = pool.results(policies=("agnostic", PREFER_OWN))
-    rows = leaderboard([results], TASK, "AP")
-    table = pool_tables.own_first(views_of([results], rows, PREFER_OWN), TASKS[TASK])
-    said = [cell.plain for cell in table.rows[0].cells]
-    assert said[2:] == ["50.0 %", "30.0 %", "15.0 %", "5.0 %", "3.50", "12.5", "40.2"]
-    assert {row.n_tied for row in rows} == {3} and {row.n_queries for row in rows} == {8330}
-    assert pool_tables.own_first(views_of([results], rows, "unheard of"), TASKS[TASK]) is None
-
-
 def fold_of(results, title):
     """Return the cards behind a line of the page, by their headings."""
     (section,) = page_of([results]).sections
@@ -165,9 +151,9 @@ def test_worst_questions_show_what_was_ranked_above_and_then_the_answer(pool):
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_terminal_shows_encoders_and_the_leaders_languages(pool, width):
-    text = printed(pool.results(policies=("agnostic", PREFER_OWN)), width)
+    text = printed(pool.results(), width)
     assert max(map(len, text.splitlines())) <= width
-    for words_of in ("own", "other", "Δ", "behind", "0.114", "11.7 %", "30.0 %", "wrong other"):
+    for words_of in ("own", "other", "Δ", "behind", "0.114", "11.7 %"):
         assert words_of in text
     for words_of in ("2 → 1", "1 → 2", "monolingual: mAP with", "→ here: rank"):
         assert (words_of in text) == (width == 120)
@@ -176,7 +162,7 @@ def test_the_terminal_shows_encoders_and_the_leaders_languages(pool, width):
 
 
 def test_texts_have_the_tables_and_maps_of_the_page(pool):
-    results = pool.results(policies=("agnostic", PREFER_OWN))
+    results = pool.results()
     shown = page_of(results)
     rows = list(csv.DictReader(StringIO(text.as_csv(shown))))
     tables = dict.fromkeys(row["table"] for row in rows)

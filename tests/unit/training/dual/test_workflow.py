@@ -83,7 +83,7 @@ def test_the_validation_is_the_evaluation_of_that_pool(folder, tmp_path):
     sides["candidate"][5] = sides["candidate"][7]  # a tie
     for role, vectors in sides.items():
         np.save(tmp_path / f"v.{'questions' if role == 'query' else 'candidates'}.npy", vectors)
-    results = multilingual_pool(pool, text_encoders=f"v={tmp_path}/v.{{role}}.npy", views="monolingual-pool")
+    results = multilingual_pool(pool, text_encoders=f"v={tmp_path}/v.{{role}}.npy")
     whole, own = held.average_precision(sides["query"][held.questions], sides["candidate"][held.candidates])
     (entry,) = results.entries
     assert whole == pytest.approx(entry.value)
