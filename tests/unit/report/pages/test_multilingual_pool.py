@@ -65,9 +65,7 @@ def test_pages_are_well_formed_and_self_contained(pool, shape):
     assert len(shown) < 400_000
 
 
-@pytest.mark.parametrize(
-    "shape", ["two runs", *(pytest.param(s, marks=pytest.mark.slow) for s in SHAPES)]
-)
+@pytest.mark.parametrize("shape", ["two runs", *(pytest.param(s, marks=pytest.mark.slow) for s in SHAPES)])
 def test_pages_are_repeatable(pool, shape):
     assert html.render(page_of(SHAPES[shape](pool))) == html.render(page_of(SHAPES[shape](pool)))
 
