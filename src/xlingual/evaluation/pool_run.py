@@ -73,7 +73,8 @@ def members_of(names: Names) -> list[Member]:
 
 def rows_of_queries(pool: MultilingualPool, cluster: Ints) -> QueryRows:
     """Return the names, items (questions of one key) and clusters of the questions."""
-    names, number = names_of(pool, pool.questions), {}
+    names = names_of(pool, pool.questions)
+    number: dict[str, int] = {}
     item = [number.setdefault(key, len(number)) for key in pool.questions.key]
     ids = with_languages(names) if len(pool.languages) > 1 else names.ids
     labels = {"language": names.languages}

@@ -298,8 +298,9 @@ class PoolRun(Run):
 
     def _lists(self, name: str, system: RunSystem) -> Lists:
         """Search with a run; its lists are long enough for the measures."""
-        rows, place = [np.arange(len(names)) for names in self.names], self.subject.place
-        lists = system.lists(Search(*self.names, *rows, *place, called="the pool"))
+        (questions, candidates), place = self.names, self.subject.place
+        rows = np.arange(len(questions)), np.arange(len(candidates))
+        lists = system.lists(Search(questions, candidates, *rows, *place, called="the pool"))
         self.count_unanswered(name, *place, lists)
         check_reach(lists, self.measures, repr(name), "nDCG")
         return lists
@@ -439,4 +440,6 @@ def _values(measure: PoolMeasure, ranks: PoolRanks) -> Floats:
     if isinstance(measure, NDCG):
         lines = targets.query, targets.above, targets.tied, ranks.grade
         return measure.per_query(JudgedCounts(*lines, targets.pool, targets.pool))
-    return measure.per_query(targets if isinstance(measure, TargetMeasure) else targets.best())
+    if isinstance(measure, TargetMeasure):
+        return measure.per_query(targets)
+    return measure.per_query(targets.best())
