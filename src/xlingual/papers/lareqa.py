@@ -217,8 +217,12 @@ def evaluate(
     from xlingual import encoders
     from xlingual.comparison.queries import Labels, Queries
     from xlingual.embed.sides import embed_pool
-    from xlingual.evaluation.multilingual_pool.passes import rank_vectors
-    from xlingual.evaluation.multilingual_pool.ranks import alone_precision, language_precision, own_and_other
+    from xlingual.evaluation.multilingual_pool.ranks import (
+        alone_precision,
+        language_precision,
+        own_and_other,
+        rank_vectors,
+    )
     from xlingual.measures import average_precision
     from xlingual.papers.study import Measured
     from xlingual.ranking import Cpu

@@ -67,7 +67,7 @@ def test_values_are_those_of_the_evaluation_of_the_pool(done):
     assert StudyFindings.read(out) == study and study.models == ["x-y", "x-x-mono", "untrained"]
     specs = {one.encoder: f"model:{out / 'models' / one.encoder}" for one in study.trainings}
     test = MultilingualPool.read(out / "pool", split="test")
-    results = multilingual_pool(test, text_encoders=specs, store=None, views="one-target,monolingual-pool")
+    results = multilingual_pool(test, text_encoders=specs, store=None)
     whole = {row.encoder: row for row in results.summary if row.source is None and row.measure == "AP"}
     for name in study.models:
         score = study.score("Table 2", "mAP", name)
