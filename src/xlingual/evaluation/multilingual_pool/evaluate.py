@@ -300,7 +300,8 @@ class PoolRun(Run):
         """Search with a run; its lists are long enough for the measures."""
         (questions, candidates), place = self.names, self.subject.place
         rows = np.arange(len(questions)), np.arange(len(candidates))
-        lists = system.lists(Search(questions, candidates, *rows, *place, called="the pool"))
+        search = Search(questions, candidates, *rows, ALL, POOL, self.subject.seed, called="the pool")
+        lists = system.lists(search)
         self.count_unanswered(name, *place, lists)
         check_reach(lists, self.measures, repr(name), "nDCG")
         return lists
