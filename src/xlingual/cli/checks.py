@@ -37,13 +37,13 @@ def _tasks_in(folder: Path) -> set[str]:
         return set()  # nothing that could be lost
 
 
-def held(out: Path | None, command: str) -> AbstractContextManager[None]:
+def held(out: Path | None) -> AbstractContextManager[None]:
     """Keep other processes from writing an output folder; refuse one that another process writes."""
     if out is None:
         return nullcontext()
     from xlingual.locks import writing_alone
 
-    return writing_alone(out, command)
+    return writing_alone(out)
 
 
 def named_folder(out: Path | None) -> Path:

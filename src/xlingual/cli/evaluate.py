@@ -56,7 +56,7 @@ def evaluate() -> None:
 def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)
     """Answer a request of a task, while no other process writes into its folder."""
     check_output(request.output.out, request.output.report)
-    with held(request.output.out, f"xlingual {request.command}"):
+    with held(request.output.out):
         _answered(task, request)
 
 

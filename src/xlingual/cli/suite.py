@@ -43,7 +43,7 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
         if request.dry_run:
             return _show_plan(chosen)
         hint = "finished steps are kept: the same command goes on from there"
-        with interruption.explained(lambda: hint), held(suite.out, f"xlingual run {request.file}"):
+        with interruption.explained(lambda: hint), held(suite.out):
             done = _compute(suite, chosen)
             found = _page(suite, done, request, own)
     screen.wrote(Path(os.path.relpath(folder / suite.out / PAGE)), quiet=False)
