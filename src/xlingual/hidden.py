@@ -39,7 +39,7 @@ _PLAIN = frozenset(
         ),
         *("trained_on", "unknown", "weight", "words"),
         *("b", "field", "index", "k1", "method", "stemmer", "stopwords"),
-        *("body", "hubs", "latency", "order", "power"),
+        *("body", "hubs", "latency", "power"),
     }
 )
 _URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)

@@ -83,7 +83,6 @@ HELP = (
     "store --help",
     "store clean --help",
     "encoders --help",
-    "data describe --help",
     "data mix-pool --help",
     "data squad-to-pool --help",
     "rerank --help",

@@ -8,10 +8,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel import of_pool
 from xlingual.data.pools.pool import MultilingualPool, split_pool
 from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
+from xlingual.training.parallel import of_pool
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.train_dual_encoder import HeldOut, fit_options, train_dual_encoder
 

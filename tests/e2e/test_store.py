@@ -155,7 +155,7 @@ def test_a_store_that_is_not_there_or_of_another_layout_is_refused(xlingual: Any
     assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 
-def test_a_retrieval_folder_says_its_language_and_what_equal_ids_are(xlingual: Any, tmp_path: Path) -> None:
+def test_a_retrieval_folder_says_its_language(xlingual: Any, tmp_path: Path) -> None:
     for folder in (tmp_path / "b" / "en", tmp_path / "b" / "de", tmp_path / "one"):
         (folder / "qrels").mkdir(parents=True)
         for name in ("corpus", "queries"):
@@ -164,9 +164,7 @@ def test_a_retrieval_folder_says_its_language_and_what_equal_ids_are(xlingual: A
         lines = [f"q{i}\tc{i}\t1" for i in range(3)]
         (folder / "qrels" / "test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *lines]))
     run = ("embed", tmp_path / "b", "--text-encoder", "random", "--out", "e")
-    assert "--equal-ids different" in xlingual(*run).err
-    for answer in ("same", "different"):
-        assert "warning" not in xlingual(*run, "--equal-ids", answer).err
+    assert "warning" not in xlingual(*run).err
     assert xlingual("embed", tmp_path / "one", *run[2:]).code == 2
     assert xlingual("embed", tmp_path / "one", *run[2:], "--languages", "en").code == 0
     assert np.load("e/random.questions.en.npy").shape == (3, 64)

@@ -13,7 +13,7 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, store_of
 from xlingual.cli.pivot import pivot_pairs
-from xlingual.cli.pools import describe, mix_pool, squad_to_pool
+from xlingual.cli.pools import check_pool, mix_pool, squad_to_pool
 from xlingual.cli.sample import sample
 from xlingual.cli.wording import in_options
 from xlingual.errors import InputError, parameter
@@ -87,9 +87,12 @@ def convert(request: ConvertRequest) -> None:
     screen.wrote(made.manifest, quiet=screen.silent(request))
 
 
-@command(CheckRequest, short_help="List the problems of a manifest.")
+@command(CheckRequest, short_help="List the problems of a manifest; count what a pool holds.")
 def check(request: CheckRequest) -> int:
     """Count the items, texts and images of a manifest, and list its errors, warnings and notes.
+
+    Of a multilingual pool (a folder, or one of BEIR or MTEB, or SQuAD-style files) it counts questions and
+    candidates by language.
 
     Errors stop every command that reads the manifest. Rows with errors are not counted. Warnings and notes
     stop no command. The exit code is 2 if there are errors. With --image-encoder the command also shows
@@ -99,11 +102,14 @@ def check(request: CheckRequest) -> int:
     """
     from xlingual.data.check import check, findings_of, ordered
     from xlingual.data.manifest import Manifest
+    from xlingual.data.pools.pool import is_pool
     from xlingual.workflows.informative import informative_finding, manifest_informative
     from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_finding
 
     data = request.data
     _refuse_without_images(request)
+    if is_pool(data.manifest):
+        return check_pool(request)
     store = store_of(request.keeping)
     read, problems = Manifest.read_gathering(data.manifest, **columns(data), split=data.split, rows=data.rows)
     findings, source = findings_of(problems), str(data.manifest)
@@ -133,7 +139,6 @@ def check(request: CheckRequest) -> int:
 
 for made in (
     convert,
-    describe,
     sample,
     squad_to_pool,
     mix_pool,

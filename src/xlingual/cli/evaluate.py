@@ -91,7 +91,7 @@ def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool 
     if hasattr(request, "pool"):
         from xlingual.data.pools.pool import MultilingualPool
 
-        chosen = request.languages, request.split, request.equal_ids
+        chosen = request.languages, request.split
         qrels = getattr(request, "qrels", None)
         return MultilingualPool.read(request.pool, *chosen, qrels, unanswered=hasattr(request, "qrels"))
     return read_manifest(request.data)

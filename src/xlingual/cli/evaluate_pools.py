@@ -72,7 +72,7 @@ def evaluate_pools(
     with screen.warnings_as_lines():
         for name, one in pools.items():
             with noting() as read[name]:
-                data[name] = MultilingualPool.read(one.pool, one.languages, one.split, one.equal_ids)
+                data[name] = MultilingualPool.read(one.pool, one.languages, one.split)
     _refuse_equal(data)
     found: dict[str, Results] = {}
     for name, one in pools.items():

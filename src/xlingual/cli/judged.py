@@ -35,7 +35,7 @@ def evaluated(
             if path.is_file() and _is_run(path):
                 raise InputError(f"{path} is a run, not a folder of results: add --qrels FILE")
         return None
-    from xlingual.data.runs.qrels import query_table
+    from xlingual.data.runs import query_table
     from xlingual.evaluation.retrieval import runs_against_qrels
 
     clusters, labels = ({}, {}) if judged.query_table is None else query_table(judged.query_table)

@@ -30,7 +30,7 @@ def manifest_or_pool(
     from xlingual.data.pools.pool import MultilingualPool, is_pool
 
     data, pool = request.data, is_pool(request.data.manifest)
-    of_pools = {"languages": request.languages, "equal_ids": request.equal_ids}
+    of_pools = {"languages": request.languages}
     of_manifests = {**columns(data), "rows": data.rows}
     for name, value in (of_manifests if pool else of_pools).items():
         if value is not None:
@@ -38,7 +38,7 @@ def manifest_or_pool(
             raise InputError(f"{parameter(name)} is for {own}, {data.manifest} is {is_a}: leave it out")
     if not pool:
         return read_manifest(data)
-    return MultilingualPool.read(data.manifest, request.languages, data.split, request.equal_ids)
+    return MultilingualPool.read(data.manifest, request.languages, data.split)
 
 
 def columns(request: Columns) -> dict[str, Any]:

@@ -1,21 +1,21 @@
-"""`xlingual data describe`, `squad-to-pool` and `mix-pool`: multilingual pools."""
+"""`xlingual data squad-to-pool`, `mix-pool`, and `check` of multilingual pools."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_pool_folder
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import read_manifest
-from xlingual.errors import InputError
+from xlingual.cli.opening import columns, read_manifest
+from xlingual.errors import InputError, parameter
 from xlingual.online import page as address
-from xlingual.report.blocks import Page, Prose
-from xlingual.report.numbers import MISSING, counted
-from xlingual.report.table import Cell, Table, narrower
+from xlingual.report.blocks import Page
+from xlingual.report.numbers import MISSING
+from xlingual.report.table import Cell, Table
 from xlingual.requests.making import (
-    DescribeRequest,
+    CheckRequest,
     MixPoolRequest,
     SquadToPoolRequest,
 )
@@ -23,25 +23,35 @@ from xlingual.requests.shared import Output
 from xlingual.requests.values import comma_list
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xlingual.data.pools.describe import LanguageDescription, PoolDescription
     from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.data.pools.squad import LanguageFacts
+    from xlingual.data.pools.squad import Facts
 
 
-@command(DescribeRequest, short_help="Count what a multilingual pool holds.")
-def describe(request: DescribeRequest) -> None:
-    """Count questions and candidates of POOL: a pool folder, one of BEIR or MTEB, or SQuAD-style files."""
-    from xlingual.data.pools.describe import describe_pool
+def check_pool(request: CheckRequest) -> int:
+    """Print the questions, candidates, and relevant candidates of a question, of each language of a pool."""
     from xlingual.data.pools.pool import MultilingualPool
 
+    data = request.data
+    given = {**columns(data), "rows": data.rows, "image_encoder": request.image_encoder}
+    for name in (name for name, value in given.items() if value is not None):
+        raise InputError(f"{parameter(name)} is for manifests, {data.manifest} is a pool: leave it out")
     with screen.warnings_as_lines():
-        chosen = request.languages, request.split, request.equal_ids
-        found = describe_pool(MultilingualPool.read(request.pool, *chosen))
-    sentences = [Prose(sentence, where="both") for sentence in _sentences(found)]
-    page = Page.of("pool", found.source, [_languages(found), *sentences])
-    screen.show_page(page, found.to_dict(), request)
+        pool = MultilingualPool.read(data.manifest, split=data.split)
+    names = ("language", "questions", "candidates", "relevant")
+    rows = [(tag, Cell.count(n), Cell.count(m), _mean(mean)) for tag, n, m, mean in pool.counts()]
+    counts = [
+        dict(zip(names, (tag, n, m, None if math.isnan(mean) else mean), strict=True))
+        for tag, n, m, mean in pool.counts()
+    ]
+    note = "relevant: candidates of any language, mean per question"
+    table = Table.of_texts(pool.source, names, rows, notes=(note,), where="both")
+    content = {"source": pool.source, "digest": pool.digest, "languages": counts[:-1], "total": counts[-1]}
+    screen.show_page(Page.of("pool", pool.source, [table]), content, request)
+    return 0
+
+
+def _mean(value: float) -> Cell:
+    return Cell(MISSING) if math.isnan(value) else Cell(f"{value:.2f}", value=value)
 
 
 @command(SquadToPoolRequest, short_help="Make a multilingual pool of SQuAD-style files.")
@@ -70,62 +80,15 @@ def squad_to_pool(request: SquadToPoolRequest) -> None:
     screen.wrote(out, quiet=request.quiet, replaced=replaced)
 
 
-def _languages(found: PoolDescription) -> Table:
-    heads = ("language", "questions", "candidates", "relevant", "share of pool", "own language")
-    spare = ("least–most", "repeated texts", "own language", "share of pool")
-    made = Table.of_texts(
-        found.source, (*heads, "repeated texts", "least–most"), map(_cells, (*found.languages, found.total)),
-        looks=narrower(*spare), where="both",
-    )  # fmt: skip
-    return replace(made, rows=(*made.rows[:-1], replace(made.rows[-1], begins=True)))
-
-
-def _cells(language: LanguageDescription) -> Sequence[Cell]:
-    relevant, span = Cell(MISSING), MISSING
-    if language.relevant_mean is not None:
-        relevant = Cell(f"{language.relevant_mean:.2f}", value=language.relevant_mean)
-        span = f"{language.relevant_least}–{language.relevant_most}"
-    return (
-        Cell(language.language),
-        Cell.count(language.n_questions),
-        Cell.count(language.n_candidates),
-        relevant,
-        Cell(f"{language.pool_share:.1%}", value=language.pool_share),
-        Cell.count(language.n_own_language),
-        Cell.count(language.n_repeated_texts),
-        Cell(span),
-    )
-
-
-def _sentences(found: PoolDescription) -> list[str]:
-    articles = "" if found.n_articles is None else f" and {counted(found.n_articles, 'article')}"
-    sentences = [
-        "relevant: answers of any language, mean per question; own language: questions with one in theirs",
-        f"{counted(found.n_clusters, 'cluster')}{articles} with questions",
-        f"{counted(found.n_irrelevant, 'candidate answers', 'candidates answer')} nothing; "
-        f"texts in several languages: {found.n_shared_texts:,}",
-    ]
-    parts = (
-        f"{name or '(none)'}: {counted(counts['questions'], 'question')}, "
-        f"{counted(counts['candidates'], 'candidate')}"
-        for name, counts in found.splits.items()
-    )
-    return [*sentences, *([f"splits: {'; '.join(parts)}"] if found.splits else [])]
-
-
-def _made(pool: MultilingualPool, facts: Sequence[LanguageFacts]) -> Page:
+def _made(pool: MultilingualPool, facts: Facts) -> Page:
     """Return the counts of the files, by language."""
     rows = []
-    for fact in facts:
-        code = pool.languages.index(fact.language)
-        n_questions, n_candidates = (
-            int((texts.language == code).sum()) for texts in (pool.questions, pool.candidates)
-        )
-        counts = (n_questions, n_candidates, fact.paragraphs, fact.segmented, fact.crossing, fact.gaps)
-        rows.append((fact.language, *map(Cell.count, counts)))
+    for tag, n_questions, n_candidates, _ in pool.counts()[:-1]:
+        counts = [facts[tag][name] for name in ("paragraphs", "segmented", "crossing", "gaps")]
+        rows.append((tag, *map(Cell.count, (n_questions, n_candidates, *counts))))
     heads = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
     rule = f"made here: paragraphs that had no sentence breaks; the rules: {address('reference/pools')}"
-    notes = (rule,) if any(fact.segmented for fact in facts) else ()
+    notes = (rule,) if any(of["segmented"] for of in facts.values()) else ()
     table = Table.of_texts("", ("language", *heads), rows, notes=notes, where="both")
     return Page.of("pool", "", [table])
 
@@ -166,16 +129,10 @@ def _shares(text: str) -> dict[str, float]:
 
 def _page(pool: MultilingualPool) -> Page:
     """Return questions and candidates of each language."""
-    import numpy as np
-
     n, m, relevant = len(pool.questions), len(pool.candidates), len(pool.relevant[0])
-    counts = (
-        np.bincount(texts.language, minlength=len(pool.languages)).tolist()
-        for texts in (pool.questions, pool.candidates)
-    )
     rows = [
         (tag, Cell.count(n_questions), Cell.count(n_candidates), f"{n_candidates / m:.1%}")
-        for tag, n_questions, n_candidates in zip(pool.languages, *counts, strict=True)
+        for tag, n_questions, n_candidates, _ in pool.counts()[:-1]
     ]
     title = f"{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question"
     table = Table.of_texts(title, ("language", "questions", "candidates", "share"), rows, where="both")

@@ -152,12 +152,12 @@ def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
 )
 def dual_encoder(request: DualEncoderRequest) -> None:
     """Train a dual encoder (LAReQA) on the questions of POOL and their answers in all languages."""
-    from xlingual.data.pools.parallel import of_pool
     from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.training.parallel import of_pool
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
 
     base = request.base
-    pool = MultilingualPool.read(request.pool, request.languages, request.split, request.equal_ids)
+    pool = MultilingualPool.read(request.pool, request.languages, request.split)
 
     def run(**more: Any) -> Any:  # noqa: ANN401
         return train_dual_encoder(

@@ -39,7 +39,7 @@ from xlingual.encoders import (
     wordvec,
 )
 from xlingual.encoders.objects import failures
-from xlingual.encoders.scheme import LISTS, Option, Scheme, amount, one_of
+from xlingual.encoders.scheme import LISTS, Option, Scheme, amount
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.hidden import shown, shown_option, without_url_secrets
 from xlingual.permission import refuse_scheme
@@ -53,12 +53,7 @@ _RUN = Scheme(
     "what a search engine returned: TREC run, JSON lines, Parquet, ranx' JSON",
     "xlingual.evaluation.run_systems",
     argument="FILE",
-    options=(
-        Option(
-            "order", one_of("score", "rank"), None, "field that orders candidates: score where both are there"
-        ),
-        Option("latency", amount, None, "latency of a query in milliseconds, if the file has none"),
-    ),
+    options=(Option("latency", amount, None, "latency of a query in milliseconds"),),
 )
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme

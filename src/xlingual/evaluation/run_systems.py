@@ -16,7 +16,6 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names
 from xlingual.data.runs import SearchRun
-from xlingual.data.runs.search_run import Order
 from xlingual.data.samples import Sample
 from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.encoders.registry import entries, returns_lists
@@ -83,10 +82,8 @@ class RunSystem:
     trained_on_images: bool | None = None
     origin: str | None = None
 
-    def __init__(
-        self, run: SearchRun | str, *, order: Order | None = None, latency: float | None = None
-    ) -> None:
-        self._source, self._order, self._latency = run, order, latency
+    def __init__(self, run: SearchRun | str, *, latency: float | None = None) -> None:
+        self._source, self._latency = run, latency
         self._path = run if isinstance(run, str) else ""
         self._runs: dict[tuple[str, str], SearchRun] = {}  # by file and ties
         self._seeds: set[int] = set()  # that were searched
@@ -102,7 +99,7 @@ class RunSystem:
             elif isinstance(self._source, SearchRun):
                 self._runs[path, ties] = self._source
             else:
-                self._runs[path, ties] = SearchRun.read(path, order=self._order)
+                self._runs[path, ties] = SearchRun.read(path)
         return self._runs[path, ties]
 
     def identity(self, place: Place, ties: str = EXPECTED) -> str:
@@ -112,15 +109,8 @@ class RunSystem:
 
     @property
     def cost(self) -> Mapping[str, float]:
-        """The latency of a query in milliseconds, where the files have it."""
-        runs = [run for (_, ties), run in self._runs.items() if ties == EXPECTED] or [self.run()]
-        times = [time for run in runs for time in run.latency.values()]
-        if not times:
-            return {} if self._latency is None else {"latency_ms": self._latency}
-        names = ("latency_ms", "latency_ms_95", "latency_ms_mean")
-        values = (*np.percentile(times, (50, 95)), np.mean(times))
-        rounded = {name: round(float(value), 3) for name, value in zip(names, values, strict=True)}
-        return rounded | {"queries_timed": len(times)}
+        """The latency of a query in milliseconds, where it was said."""
+        return {} if self._latency is None else {"latency_ms": self._latency}
 
     def lists(self, search: Search) -> Lists:
         """Return the results that are candidates of the search.
@@ -141,8 +131,6 @@ class RunSystem:
         answered = query >= 0
         places, ended = query[answered], np.ones(n, dtype=bool)
         self._warn_of_unanswered(run, search, n - len(places))
-        if uneven := run.uneven(answered):
-            warn(f"{run.source}: {uneven}")
         lines = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         if not len(lines):
             raise InputError(
@@ -266,7 +254,7 @@ def systems(
             options, path = read_options(entry, scheme_for(entry, LISTS)), entry.argument
             if not any(f"{{{place}}}" in path for place in _PLACES) and not Path(path).exists():
                 raise InputError(f"{path}: there is no such file: expected that of a run")
-            runs[name] = RunSystem(path, order=options["order"], latency=options["latency"])
+            runs[name] = RunSystem(path, latency=options["latency"])
     others = {
         name: str(entry) if isinstance(entry, Spec) else entry
         for name, entry in by_name.items()

@@ -69,7 +69,7 @@ def pool_of(results: Results, pool: MultilingualPool | str | Path | None = None)
         return results.data
     if not isinstance(pool, MultilingualPool):
         path = _path_of(request.get("pool"), pool, "pool")
-        known: dict[str, Any] = {name: request.get(name) for name in ("languages", "split", "equal_ids")}
+        known: dict[str, Any] = {name: request.get(name) for name in ("languages", "split")}
         with nullcontext() if pool is not None else limited(Permission()):
             judged = any(entry.task == "retrieval" for entry in results.entries)
             pool = MultilingualPool.read(path, **known, unanswered=judged)

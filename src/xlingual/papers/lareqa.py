@@ -28,10 +28,10 @@ from xlingual.training.recipes.dual_options import (
 from xlingual.training.requests import Base, Frozen, TrainAnew
 
 if TYPE_CHECKING:
-    from xlingual.data.pools.parallel import ParallelQuestions
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.papers.findings import StudyFindings
     from xlingual.papers.study import Context, Measured, Model
+    from xlingual.training.parallel import ParallelQuestions
 
 UNTRAINED = "untrained"
 POOL, OWN_POOL, BY_LANGUAGE = "Table 2", "Table 4", "Table 2 by language"
@@ -297,8 +297,8 @@ def parts(request: LareqaRequest, out: Path) -> tuple[ParallelQuestions, Multili
     `train_data` is trained on and the pool evaluated; else the pool's own splits. A pool without splits is
     divided by whole articles (paragraphs, where it names no articles), and written to the study's folder.
     """
-    from xlingual.data.pools.parallel import of_pool
     from xlingual.data.pools.pool import TEST, TRAIN, MultilingualPool, split_pool
+    from xlingual.training.parallel import of_pool
 
     pool, read = request.pool, partial(MultilingualPool.read, languages=request.languages)
     if request.train_data is not None:

@@ -13,7 +13,6 @@ from xlingual.requests.shared import (
     SYSTEMS,
     Annotate,
     Cluster,
-    EqualIds,
     IgnoreIdenticalIds,
     ImageEncoding,
     Keeping,
@@ -155,7 +154,6 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     ] = None
     languages: PoolLanguages = None
     split: Split = None
-    equal_ids: EqualIds = None
     text_encoders: TextEncoders = ()
     runs: Runs = ()
     keeping: Keeping
@@ -212,7 +210,6 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     pool: Pool
     languages: PoolLanguages = None
     split: Split = None
-    equal_ids: EqualIds = None
     qrels: Annotated[
         Path | None,
         option(

@@ -1,4 +1,4 @@
-"""Requests of `data`: to check a manifest, and to describe or make data."""
+"""Requests of `data`: to check, sample and make data."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from typing import Annotated, Literal, TypeAlias
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     AsJson,
-    EqualIds,
     Form,
     Keeping,
     ManifestOptions,
-    Pool,
     PoolLanguages,
     Queries,
     Quiet,
     SampleOf,
     Sampling,
     SkipBroken,
-    Split,
 )
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list, pair_list
 
@@ -83,25 +80,11 @@ class SampleRequest(Request, frozen=True, kw_only=True):
     sampling: Sampling
     skip_broken: SkipBroken = False
     languages: PoolLanguages = None
-    equal_ids: EqualIds = None
     out: Folder
     force: Annotated[bool, option("Replace the queries and targets that DIR holds already.", run=True)] = (
         False
     )
     quiet: Quiet = False
-
-
-class DescribeRequest(Request, frozen=True, kw_only=True):
-    """Count what a multilingual pool holds."""
-
-    command = "data describe"
-
-    pool: Pool
-    languages: PoolLanguages = None
-    split: Split = None
-    equal_ids: EqualIds = None
-    form: Form = "table"
-    as_json: AsJson = False
 
 
 class SquadToPoolRequest(Request, frozen=True, kw_only=True):
@@ -145,10 +128,6 @@ class MixPoolRequest(Request, frozen=True, kw_only=True):
         str | None,
         option("Shares of languages among the candidates.", metavar="en=3,de=1,…", otherwise="all texts"),
     ] = None
-    per_item: Annotated[
-        Literal["all", "one"],
-        option("Candidates of an item: all its texts, or a single text in one language."),
-    ] = "all"
     candidates: Annotated[
         Positive | None, option("Number of candidates.", metavar="N", otherwise="as many as possible")
     ] = None

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from xlingual.errors import InputError
 from xlingual.requests.ranking import Ranking
 from xlingual.requests.record import Request, option
-from xlingual.requests.shared import EqualIds, Keeping, ManifestOptions, Output, PoolLanguages
+from xlingual.requests.shared import Keeping, ManifestOptions, Output, PoolLanguages
 from xlingual.requests.values import AboveZero, Natural, Share, comma_list
 
 
@@ -38,7 +38,6 @@ class RepairRequest(Request, frozen=True, kw_only=True):
 
     data: ManifestOptions
     languages: PoolLanguages = None
-    equal_ids: EqualIds = None
     text_encoder: Annotated[str, option("Text encoder to repair. See: xlingual encoders.", metavar="SPEC")]
     shares: Annotated[
         tuple[AboveZero, ...],

@@ -24,13 +24,6 @@ PoolLanguages: TypeAlias = Annotated[
     tuple[str, ...] | None,
     option("Use only these languages, in this order.", metavar="ar,de,…", otherwise="all", reads=comma_list),
 ]
-EqualIds: TypeAlias = Annotated[
-    Literal["same", "different"] | None,
-    option(
-        "Whether equal ids in several languages mean one question (retrieval folders).",
-        otherwise="the same question if most have the same judged documents",
-    ),
-]
 Split: TypeAlias = Annotated[str | None, option("Use only the rows of this split.", metavar="NAME")]
 Trec: TypeAlias = Annotated[
     Path | None, option("Write run and qrels files to the folder DIR.", metavar="DIR", run=True)

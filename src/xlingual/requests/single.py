@@ -10,7 +10,6 @@ from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     Annotate,
     AsJson,
-    EqualIds,
     Form,
     Highlight,
     Keeping,
@@ -29,7 +28,6 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
 
     data: ManifestOptions
     languages: PoolLanguages = None
-    equal_ids: EqualIds = None
     text_encoders: Annotated[
         tuple[str, ...],
         option("Encoder of the texts; repeat for several.", names=("--text-encoder",), metavar="SPEC"),

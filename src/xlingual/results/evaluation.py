@@ -84,12 +84,7 @@ class EncoderKind(Struct, frozen=True):
 class Cost(Struct, frozen=True):
     """What a system costs; only what is known."""
 
-    latency_ms: Annotated[Number | UnsetType, about("Median latency of a query, in milliseconds.")] = UNSET
-    latency_ms_95: Annotated[
-        Number | UnsetType, about("The 95th percentile of the latency, in milliseconds.")
-    ] = UNSET
-    latency_ms_mean: Annotated[Number | UnsetType, about("Its mean, in milliseconds.")] = UNSET
-    queries_timed: Annotated[Count | UnsetType, about("Number of queries whose latency is known.")] = UNSET
+    latency_ms: Annotated[Number | UnsetType, about("Latency of a query, in milliseconds.")] = UNSET
     texts_per_second: Annotated[
         Number | UnsetType,
         about(

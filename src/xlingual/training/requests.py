@@ -11,7 +11,6 @@ from xlingual.requests.ranking import Ranking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.shared import (
     Annotate,
-    EqualIds,
     Form,
     ImageEncoding,
     Keeping,
@@ -193,7 +192,6 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     pool: Annotated[Path, argument("POOL", "A multilingual pool.")]
     languages: PoolLanguages = None
     split: Split = None
-    equal_ids: EqualIds = None
     base: Base = "words"
     frozen: Frozen = False
     model: DualOptions

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from xlingual import encoders
-from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.embed.sides import batch_identity, embed_sides, load_fit_texts
 from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.encoders.checkpoints import check_reader, check_weights, checkpoint_digest, model_folder
@@ -25,6 +24,7 @@ from xlingual.files import make_folder, writing
 from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.store import Store
+from xlingual.training.parallel import ParallelQuestions
 from xlingual.training.recipes.dual_encoder import (
     Inputs,
     VectorInputs,

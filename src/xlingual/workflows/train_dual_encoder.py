@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.data.pools.parallel import ParallelQuestions, of_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, Spec, parse
@@ -27,6 +26,7 @@ from xlingual.records import TargetCounts
 from xlingual.store import StoreLike, open_store
 from xlingual.training.log import OnLog
 from xlingual.training.options import FitOptions
+from xlingual.training.parallel import ParallelQuestions, of_pool
 from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.dual_options import NETWORK_FIT, WORDS, DualOptions
 from xlingual.workflows.trained import TrainingOutcome, TrainingRun, running

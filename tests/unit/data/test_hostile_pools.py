@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from xlingual import MultilingualPool, SearchRun
-from xlingual.data.runs.qrels import Qrels
+from xlingual.data.runs import Qrels
 from xlingual.errors import InputError
 
 CASES = int(os.environ.get("XLINGUAL_HOSTILE", "150"))
@@ -58,7 +58,7 @@ FILES = {
         "en": {"test": {"q1": {"d1": 0.5}}},
         "de": {"test": {"q1": {}}},
     },
-    "run.jsonl": [{"query_id": "q1", "hits": [{"id": "d1", "score": 1}], "took": 3}],
+    "run.jsonl": [{"query_id": "q1", "candidate_id": "d1", "score": 1}],
     "qrels.json": {"q1": {"d1": 1}},
     "qrels.txt": "q1 0 d1 1\nq1 0 d2 0\n",
 }

@@ -268,8 +268,8 @@ def lists_of(run):
         ("engine=a/bm25.trec", {"engine": "run:a/bm25.trec"}),
         ("a/bm25.{source}-{target}.trec.gz", {"bm25": "run:a/bm25.{source}-{target}.trec.gz"}),
         (Path("a/dense.parquet"), {"dense": "run:a/dense.parquet"}),
-        (["a/bm25.run", "x=run:b.json?order=rank"], {"bm25": "run:a/bm25.run", "x": "run:b.json?order=rank"}),
-        ({"x": "b.json?order=rank"}, {"x": "run:b.json?order=rank"}),
+        (["a/bm25.run", "x=run:b.json?latency=3"], {"bm25": "run:a/bm25.run", "x": "run:b.json?latency=3"}),
+        ({"x": "b.json?latency=3"}, {"x": "run:b.json?latency=3"}),
         ("folder/a=b/run.trec", {"run": "run:folder/a=b/run.trec"}),
     ],
 )

@@ -81,9 +81,9 @@ def trained(tmp_path):
     torch = pytest.importorskip("torch")
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.mix import mix_pool
-    from xlingual.data.pools.parallel import of_pool
     from xlingual.demo_data.scenes import scene_rows
     from xlingual.training.options import FitOptions
+    from xlingual.training.parallel import of_pool
     from xlingual.training.recipes.dual_options import DualOptions
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
 

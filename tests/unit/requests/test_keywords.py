@@ -68,7 +68,7 @@ def test_fields_that_change_a_number_are_keywords(kind):
     module, name = FUNCTIONS[kind].split(":")
     keywords = set(inspect.signature(getattr(import_module(module), name)).parameters)
     beside = {"split", "rows", "images", "drop_shared_images", "separator", "encoding", "languages"}
-    beside |= {"equal_ids", "results"}
+    beside |= {"results"}
     beside |= {
         "nbest",
         "algorithm",

@@ -7,67 +7,46 @@ the first whose break satisfies start ≤ answer_start < end (offsets count Pyth
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from xlingual.data.languages import TAG
 from xlingual.data.pools.rows import Candidates, Questions, Rows, joined
 from xlingual.data.rows import numbered, parsed, read_bytes
 from xlingual.errors import InputError, MissingExtraError, listed
+from xlingual.languages import name_of
 from xlingual.results.provenance import note_file
 
-# Stricter than elsewhere: file names are full of short words.
-_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
-_WORDS = {"dev", "val", "all", "new", "old", "raw", "out", "qa", "of", "to", "the", "set"}  # and no language
 _SPACE = re.compile(r"[^\S\x00-\x7f]")  # whitespace beyond ASCII, such as the no-break space
 Breaks = Sequence[tuple[int, int]]
-
-
-@dataclass
-class LanguageFacts:
-    """Counts of oddities in one file."""
-
-    language: str
-    source: str
-    paragraphs: int = 0
-    segmented: int = 0  # paragraphs whose breaks were made here
-    impossible: int = 0  # questions that say they have no answer
-    crossing: int = 0  # answers that end beyond the sentence in which they begin
-    misplaced: int = 0  # answers that the context does not have where they say
-    gaps: int = 0  # stretches outside every break that are not whitespace
-    gap_characters: int = 0
-    differing: int = 0  # sentences that are not their slice of the context
-    ids: set[str] = field(default_factory=set, repr=False)
-
-
-@dataclass(frozen=True)
-class _Paragraph:
-    place: tuple[int, int, int]  # language, article, number within it; from 0
-    context: str
-    sentences: list[str]
-    questions: list[tuple[str, str, set[int]]]  # id, text, the sentences in which its answers begin
-
+Facts = dict[str, Counter[str]]  # by language: paragraphs, segmented (breaks made here), gaps, and oddities
 
 _ODDITIES = {
     "impossible": ("questions that say they have no answer (is_impossible)", "they are left out"),
-    "gap_characters": ("characters outside every sentence break", "no candidate has them"),
+    "gap characters": ("characters outside every sentence break", "no candidate has them"),
     "differing": ("sentences that differ from their slice of the context", "the sentence is the text"),
     "crossing": ("answers that cross a sentence break", "relevant is the sentence in which they begin"),
     "misplaced": ("answers that the context does not have at answer_start", "count code points, from 0"),
 }
 
 
+class _Paragraph(NamedTuple):
+    place: tuple[int, int, int]  # language, article, number within it; from 0
+    context: str
+    sentences: list[str]
+    questions: list[tuple[str, str, set[int]]]  # id, text, the sentences in which its answers begin
+
+
 def squad_files(names: Sequence[str | Path]) -> list[tuple[str, Path]]:
-    """Return (language, file) for files, `LANG=FILE`, and folders, which count as all their `*.json`."""
+    """List (language, file) of files, `LANG=FILE`, and folders, which count as all their `*.json`."""
     files: dict[str, Path] = {}
     for word in map(str, names):
         tag, sign, name = word.partition("=")
-        named = bool(sign) and _is_tag(tag) and not Path(word).exists()  # else "=" is of the file's name
+        named = bool(sign) and TAG.fullmatch(tag) is not None and not Path(word).exists()
         path = Path(name if named else word)
         inside = [path] if named or not path.is_dir() else sorted(filter(Path.is_file, path.glob("*.json")))
         for file in inside:
@@ -88,22 +67,22 @@ def squad_files(names: Sequence[str | Path]) -> list[tuple[str, Path]]:
 
 
 def language_of(path: Path) -> str:
-    """Return the language in a file's name; raise InputError where it has none or several.
+    """Find the language in a file's name; raise InputError where it has none or several.
 
-    It is the stem if that is a language tag (`zh-Hant.json`), else the one tag among its pieces between dots
-    and hyphens (`xquad.ar.json`, `dev-context-ar-question-ar.json`).
+    It is the one language among its pieces between dots and hyphens (`zh-Hant`, `xquad.ar`,
+    `dev-context-ar-question-ar`).
     """
-    parts = [path.stem] if _is_tag(path.stem) else path.stem.split(".")
-    pieces = [piece for part in parts for piece in ([part] if _is_tag(part) else part.split("-"))]
-    tags = {piece for piece in pieces if _is_tag(piece) and (len(piece) != 3 or piece == pieces[-1])}
+    parts = [path.stem] if _is_language(path.stem) else path.stem.split(".")
+    pieces = {piece for part in parts for piece in ([part] if _is_language(part) else part.split("-"))}
+    tags = [*filter(_is_language, pieces)]
     if len(tags) != 1:
         holds = f"several ({listed(sorted(tags))})" if tags else "none"
         raise InputError(f"{path}: its name should hold one language but holds {holds}: write LANG={path}")
-    return tags.pop()
+    return tags[0]
 
 
-def _is_tag(word: str) -> bool:
-    return _TAG.fullmatch(word) is not None and word.split("-")[0].lower() not in _WORDS
+def _is_language(word: str) -> bool:
+    return TAG.fullmatch(word) is not None and name_of(word) is not None
 
 
 def read_squad(
@@ -112,14 +91,18 @@ def read_squad(
     languages: Sequence[str] | None = None,
     *,
     segment: bool = False,
-) -> tuple[Rows, tuple[LanguageFacts, ...]]:
-    """Return the rows of (language, file) pairs, with a note for each kind of oddity, and the counts.
+) -> tuple[Rows, Facts]:
+    """Read the rows of (language, file) pairs, with a note for each kind of oddity, and counts.
 
     With `segment`, contexts without sentence breaks are given some. `languages` are those that the notes
     speak of. Raises InputError, with file, paragraph and question, where a file is not what it must be.
     """
-    facts = tuple(LanguageFacts(language, str(path)) for language, path in files)
-    paragraphs = [p for code, own in enumerate(facts) for p in _paragraphs(own, code, segment=segment)]
+    facts: Facts = {language: Counter() for language, _ in files}
+    paragraphs = [
+        paragraph
+        for code, (language, path) in enumerate(files)
+        for paragraph in _paragraphs(path, code, language, facts[language], segment=segment)
+    ]
     asked = [(row, question) for row, p in enumerate(paragraphs) for question in p.questions]
     if not asked:
         paths = listed((path for _, path in files), 3)
@@ -152,20 +135,21 @@ def read_squad(
     )
     notes = []
     for name, (words, remark) in _ODDITIES.items():
-        used = [own for own in facts if languages is None or own.language in languages]
-        counts = {own.language: getattr(own, name) for own in used}
-        if total := sum(counts.values()):
-            each = ", ".join(f"{tag} {number}" for tag, number in counts.items() if number)
+        used = {tag: of for tag, of in facts.items() if of[name] and (languages is None or tag in languages)}
+        if used:
+            each = ", ".join(f"{tag} {of[name]}" for tag, of in used.items())
+            total = sum(of[name] for of in used.values())
             notes.append(f"{source}: {words}: {total} [{each}]; {remark}")
-    return Rows(tuple(language for language, _ in files), questions, candidates, tuple(notes)), facts
+    return Rows(tuple(facts), questions, candidates, tuple(notes)), facts
 
 
-def _paragraphs(facts: LanguageFacts, code: int, *, segment: bool) -> list[_Paragraph]:
-    """Return the paragraphs of one file."""
-    path = Path(facts.source)
-    content = parsed(read_bytes(path), facts.source)
+def _paragraphs(
+    path: Path, code: int, language: str, facts: Counter[str], *, segment: bool
+) -> list[_Paragraph]:
+    """Read the paragraphs of one file."""
+    content, seen, paragraphs = parsed(read_bytes(path), str(path)), set[str](), []
     note_file("pool", path)
-    articles, paragraphs = content.get("data") if isinstance(content, dict) else None, []
+    articles = content.get("data") if isinstance(content, dict) else None
     for a, article in enumerate(articles if _all_of(articles, dict) else [{}]):
         title, entries = article.get("title"), article.get("paragraphs")
         where = f"{path}, article {a + 1}" + (f" {title!r:.60}" if isinstance(title, str) and title else "")
@@ -176,92 +160,85 @@ def _paragraphs(facts: LanguageFacts, code: int, *, segment: bool) -> list[_Para
             )
         for p, entry in enumerate(entries):
             at = f"{where}, paragraph {p + 1}"
-            paragraphs.append(_paragraph(entry, at, facts, (code, a, p), segment=segment))
-    facts.paragraphs = len(paragraphs)
+            context, qas = _text(entry.get("context"), "context", at), entry.get("qas")
+            breaks, sentences = _sentences(entry, at, context, language, facts, segment=segment)
+            if not _all_of(qas, dict):
+                raise InputError(f"{at}: found {qas!r:.60} as 'qas': expected a list of questions")
+            questions = []
+            for question in qas:
+                name = _text(question.get("id"), "id of a question", at)
+                in_question, answers = f"{at}, question {name!r:.80}", question.get("answers")
+                text = _text(question.get("question"), "question", in_question)
+                if name in seen:
+                    raise InputError(f"{in_question}: this id was used before in this language: change it")
+                seen.add(name)
+                if question.get("is_impossible") is True:
+                    facts["impossible"] += 1
+                    continue
+                if not _all_of(answers, dict) or not answers:
+                    raise InputError(f"{in_question} has no answers: give one, or mark it as is_impossible")
+                places = {_sentence_of(answer, in_question, context, breaks, facts) for answer in answers}
+                questions.append((name, text, places))
+            paragraphs.append(_Paragraph((code, a, p), context, sentences, questions))
     return paragraphs
 
 
-def _paragraph(
-    entry: Mapping[str, Any], where: str, facts: LanguageFacts, place: tuple[int, int, int], *, segment: bool
-) -> _Paragraph:
-    context = _text(entry.get("context"), "context", where)
-    offsets, qas, sentences = (entry.get(name) for name in ("sentence_breaks", "qas", "sentences"))
-    is_segmented = offsets is None
-    if is_segmented and (sentences is not None or not segment):
-        remedy = (
-            "remove the sentences" if sentences is not None else "make a pool by: xlingual data squad-to-pool"
-        )
-        raise InputError(f"{where} has no 'sentence_breaks': add them, or {remedy}")
-    facts.segmented += is_segmented
-    breaks = sentence_breaks(context, facts.language) if is_segmented else _breaks(offsets, context, where)
-    for (_, end), (start, _) in pairwise([(0, 0), *breaks, (len(context), 0)]):
-        characters = sum(not character.isspace() for character in context[end:start])
-        facts.gaps += characters > 0
-        facts.gap_characters += characters
-    slices = [context[start:end] for start, end in breaks]
-    sentences = slices if sentences is None else sentences
-    if not _all_of(sentences, str) or len(sentences) != len(breaks):
+def _sentences(
+    entry: Mapping[str, Any], where: str, context: str, language: str, facts: Counter[str], *, segment: bool
+) -> tuple[Breaks, list[str]]:
+    """Read or find the sentence breaks of a paragraph, and take the sentences."""
+    offsets, sentences = entry.get("sentence_breaks"), entry.get("sentences")
+    is_segmented = offsets is None and sentences is None and segment
+    if offsets is None and not is_segmented:
         raise InputError(
-            f"{where}: 'sentences' should be {len(breaks)} texts, one for each sentence break: mend them"
+            f"{where} has no 'sentence_breaks': add them, or leave 'sentences' out and make a pool by: "
+            "xlingual data squad-to-pool"
         )
-    facts.differing += sum(text != part for text, part in zip(sentences, slices, strict=True))
-    if not _all_of(qas, dict):
-        raise InputError(f"{where}: found {qas!r:.60} as 'qas': expected a list of questions")
-    questions = []
-    for question in qas:
-        name = _text(question.get("id"), "id of a question", where)
-        at = f"{where}, question {name!r:.80}"
-        if name in facts.ids:
-            raise InputError(f"{at}: this id was used before in this language: give each question its own")
-        facts.ids.add(name)
-        text, answers = _text(question.get("question"), "question", at), question.get("answers")
-        if question.get("is_impossible") is True:
-            facts.impossible += 1
-            continue
-        if not _all_of(answers, dict) or not answers:
-            raise InputError(f"{at} has no answers: give it one, or mark it as is_impossible")
-        places = {_sentence_of(own, at, context, breaks, facts, trim=is_segmented) for own in answers}
-        questions.append((name, text, places))
-    return _Paragraph(place, context, sentences, questions)
-
-
-def _breaks(offsets: object, context: str, where: str) -> Breaks:
-    """Return the breaks; raise InputError where they overlap, are unsorted or leave the context."""
-    breaks: list[tuple[int, int]] = []
+    if is_segmented:
+        offsets = [*map(list, sentence_breaks(context, language))]
+    last, breaks = 0, list[tuple[int, int]]()
     for number, pair in enumerate(offsets if isinstance(offsets, list) else [offsets], 1):
         is_pair = isinstance(pair, list) and len(pair) == 2 and all(type(offset) is int for offset in pair)
-        last = breaks[-1][1] if breaks else 0
         if not is_pair or not last <= pair[0] <= pair[1] <= len(context):
             raise InputError(
                 f"{where}, sentence break {number}: {pair!r:.60} is no [start, end] between {last}, where "
                 f"the break before it ends, and {len(context)}, where the context ends: sort the breaks, "
                 "without overlaps, and count code points"
             )
-        breaks.append((pair[0], pair[1]))
-    return breaks
+        characters = sum(not character.isspace() for character in context[last : pair[0]])
+        facts.update({"gaps": characters > 0, "gap characters": characters})
+        last = pair[1]
+        breaks.append((pair[0], last))
+    characters = sum(not character.isspace() for character in context[last:])
+    facts.update({"gaps": characters > 0, "gap characters": characters})
+    slices = [context[start:end] for start, end in breaks]
+    sentences = slices if sentences is None else sentences
+    if not _all_of(sentences, str) or len(sentences) != len(breaks):
+        raise InputError(
+            f"{where}: 'sentences' should be {len(breaks)} texts, one for each sentence break: mend them"
+        )
+    facts.update(paragraphs=1, segmented=is_segmented)
+    facts["differing"] += sum(text != part for text, part in zip(sentences, slices, strict=True))
+    return breaks, sentences
 
 
 def _sentence_of(
-    answer: Mapping[str, Any], where: str, context: str, breaks: Breaks, facts: LanguageFacts, *, trim: bool
+    answer: Mapping[str, Any], where: str, context: str, breaks: Breaks, facts: Counter[str]
 ) -> int:
-    """Return the number of the sentence in which an answer begins."""
+    """Find the sentence in which an answer begins."""
     start, text = answer.get("answer_start"), answer.get("text")
     if type(start) is not int or not isinstance(text, str):
         raise InputError(f"{where}: an answer needs 'text' and a whole number as 'answer_start'")
-    facts.misplaced += context[start : start + len(text)] != text if start >= 0 else 1
-    begin = start
-    while trim and 0 <= begin < len(context) - 1 and context[begin].isspace():
-        begin += 1  # sentences that are made here have no whitespace at their ends
-    number = bisect_right(breaks, (begin, len(context))) - 1
-    while number > 0 and breaks[number - 1][0] <= begin < breaks[number - 1][1]:
-        number -= 1
-    if number < 0 or not breaks[number][0] <= begin < breaks[number][1]:
-        raise InputError(
-            f"{where}: no sentence holds the answer that begins at character {start}: mend answer_start or "
-            "the sentence breaks"
-        )
-    facts.crossing += start + len(text.rstrip()) > breaks[number][1]
-    return number
+    facts["misplaced"] += start < 0 or context[start : start + len(text)] != text
+    for begin in (start, start + len(text) - len(text.lstrip())):
+        for number, (first, end) in enumerate(breaks):
+            if first <= begin < end:
+                facts["crossing"] += start + len(text.rstrip()) > end
+                return number
+    raise InputError(
+        f"{where}: no sentence holds the answer that begins at character {start}: mend answer_start or the "
+        "sentence breaks"
+    )
 
 
 def _text(value: object, what: str, where: str) -> str:
@@ -275,7 +252,7 @@ def _all_of(value: Any, kind: type) -> TypeGuard[list[Any]]:  # noqa: ANN401
 
 
 def sentence_breaks(context: str, language: str) -> list[tuple[int, int]]:
-    """Return [start, end) of each sentence in code points, without whitespace at its ends, none overlapping.
+    """Find [start, end) of each sentence in code points, without whitespace at its ends, none overlapping.
 
     They are found by the rules of `sentencex` (Wikimedia). Every character but whitespace lies in a sentence.
     Raises InputError for Thai, of whose sentences rules find a fifth, and MissingExtraError without the extra

@@ -11,8 +11,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.runs.qrels import Qrels, QrelsLike
-from xlingual.data.runs.search_run import places_of_names
+from xlingual.data.runs import Qrels, QrelsLike, places_of_names
 from xlingual.embed.sides import PoolVectors, embed_pool
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter

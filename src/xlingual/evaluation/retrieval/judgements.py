@@ -12,9 +12,7 @@ from xlingual.arrays import Ints
 from xlingual.data.languages import tag_of
 from xlingual.data.names import UNKNOWN, Names
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.runs import SearchRun
-from xlingual.data.runs.qrels import Qrels
-from xlingual.data.runs.search_run import by_name, names_bytes, sorted_names
+from xlingual.data.runs import Qrels, SearchRun, by_name, names_bytes, sorted_names
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.perquery import QueryRows
 

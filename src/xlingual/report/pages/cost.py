@@ -20,7 +20,7 @@ Cost = dict[str, float]
 _MEASURED = ("latency_ms", "texts_per_second")
 # what the figure has across, the first that two systems have: its name, and the value of a system
 _ACROSS: tuple[tuple[str, Callable[[Cost], float | None]], ...] = (
-    ("median latency of a query, ms", lambda cost: cost.get("latency_ms")),
+    ("latency of a query, ms", lambda cost: cost.get("latency_ms")),
     (
         "milliseconds that a text takes to encode",
         lambda cost: 1000 / cost["texts_per_second"] if cost.get("texts_per_second") else None,
@@ -28,8 +28,9 @@ _ACROSS: tuple[tuple[str, Callable[[Cost], float | None]], ...] = (
     ("bytes of a text's vector", lambda cost: cost.get("bytes_per_text")),
 )
 _ABOUT = (
-    "Latency: time of a query, from the file of a run. Texts a second: texts that an encoder encoded in "
-    "this run, without texts whose vectors were stored before. Both depend on the machine and its load."
+    "Latency: time of a query, as `?latency=MS` of a run says it. Texts a second: texts that an encoder "
+    "encoded in this run, without texts whose vectors were stored before. Both depend on the machine and its "
+    "load."
 )
 
 
@@ -97,7 +98,7 @@ def _not_drawn(
         elif scheme == "run" and "latency_ms" in cost:
             reason = "timed by queries, not by texts"
         elif scheme == "run":
-            reason = "no latency in its file: add ?latency=MS"
+            reason = "no latency: add ?latency=MS"
         elif "latency" in across:
             reason = "timed by texts, not by queries"
         else:
@@ -114,8 +115,7 @@ def _table(
     columns = (
         Column("Encoder", "name", "encoder", data=True),
         Column(measure, short="value", interval="95 % interval", main=True),
-        Column("Median latency", short="median latency"),
-        Column("95th percentile", short="95 % latency"),
+        Column("Latency", short="latency"),
         Column("Texts a second", short="texts/s"),
         Column("Dimensions", short="dimensions"),
         Column("Bytes of a text", short="bytes"),
@@ -126,7 +126,6 @@ def _table(
                 Cell(row.label, badges=(badge,) if row.label in best else ()),
                 Cell.of(row.value, row.ci, row.measure),
                 _milliseconds(cost.get("latency_ms")),
-                _milliseconds(cost.get("latency_ms_95")),
                 _count(cost.get("texts_per_second")),
                 _count(cost.get("dimensions")),
                 _count(cost.get("bytes_per_text")),

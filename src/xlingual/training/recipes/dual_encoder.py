@@ -17,7 +17,6 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.encoders.tokens import Features, TextTokens
 from xlingual.encoders.trained import CANDIDATE, QUERY, with_context
 from xlingual.errors import InputError
@@ -27,6 +26,7 @@ from xlingual.models.features import TextFeatures
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import tokens
 from xlingual.records import Texts
+from xlingual.training.parallel import ParallelQuestions
 from xlingual.training.precision import in_batches
 from xlingual.training.recipe import Loss
 from xlingual.training.recipes.dual_options import DualOptions

@@ -23,9 +23,9 @@ from typing import Protocol
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.streams import stream
+from xlingual.training.parallel import ParallelQuestions
 from xlingual.training.recipes.dual_options import REGIMES
 from xlingual.training.samplers import batches_in
 

@@ -41,10 +41,6 @@ def test_a_query_judged_0_only_counts_as_0(tmp_path, ties, ending):
     assert value(folder, "--ties", ties, "--qrels", qrels) == pytest.approx(2 / 3)
 
 
-def test_other_tasks_leave_it_out(tmp_path):
-    assert answer("data describe", write(tmp_path / "b"), "--languages", "en")["total"]["n_questions"] == 2
-
-
 @pytest.mark.parametrize("ties", ["expected", "trec"])
 def test_candidates_with_the_id_of_the_query_are_left_out_on_demand(tmp_path, ties):
     texts = {"d1": "a green tree", "x": "green tree"}

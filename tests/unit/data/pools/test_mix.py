@@ -1,7 +1,6 @@
 """Mixed pools: who asks, who answers, and in which shares."""
 
 from collections import Counter
-from itertools import product
 
 import numpy as np
 import pytest
@@ -9,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.pools.mix import mix_pool
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.mix import largest_remainder, mix_pool, most_possible
 from xlingual.errors import DataWarning, InputError
 
 TAGS = ("en", "de", "fr")
+
+
 quiet = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 
 
@@ -63,13 +63,6 @@ def test_captions_first_text_asks_and_the_others_answer():
     check_sound(pool)
 
 
-def test_texts_of_other_languages_are_all_candidates():
-    pool = mix_pool(manifest_of([{"en": 2, "de": 2}] * 3), question_languages=["de"])
-    assert by_language(pool, pool.questions) == {"de": 3}
-    assert by_language(pool, pool.candidates) == {"en": 6, "de": 3}
-    check_sound(pool)
-
-
 def test_a_language_may_ask_without_answering():
     manifest = manifest_of([{"en": 1, "de": 1, "fr": 1}] * 3)
     pool = mix_pool(manifest, question_languages=["en"])
@@ -82,35 +75,10 @@ def test_a_language_may_ask_without_answering():
     assert by_language(named, named.candidates) == {"fr": 3, "de": 3}
 
 
-def test_question_languages_by_default_without_candidates_are_reported():
-    manifest = manifest_of([{"en": 2, "de": 2, "fr": 1}] * 3)
-    with pytest.warns(DataWarning, match="no candidate is in fr: questions in it have their answers in oth"):
-        pool = mix_pool(manifest)
-    assert pool.languages == ("en", "de", "fr") and by_language(pool, pool.questions)["fr"] == 3
-    check_sound(pool)
-
-
 def test_translations_ask_in_one_language_each_and_answer_in_the_others():
     pool = mix_pool(manifest_of([dict.fromkeys(TAGS, 1)] * 60))
     assert len(pool.questions) == 60 == len(set(pool.questions.ids)) and len(pool.candidates) == 120
     assert min(by_language(pool, pool.questions).values()) > 10
-    check_sound(pool)
-
-
-def test_one_answer_per_item_is_asked_for_in_every_other_language():
-    pool = mix_pool(
-        manifest_of([dict.fromkeys(TAGS, 1)] * 60), per_item="one", mix={"en": 3, "de": 2, "fr": 1}
-    )
-    assert by_language(pool, pool.candidates) == {"en": 30, "de": 20, "fr": 10}
-    assert by_language(pool, pool.questions) == {"en": 30, "de": 40, "fr": 50}
-    assert Counter(pool.relevant[0].tolist()) == dict.fromkeys(range(120), 1)
-    check_sound(pool)
-
-
-def test_one_answer_per_item_without_a_mix():
-    pool = mix_pool(manifest_of([{"en": 3, "de": 2}] * 50), per_item="one")
-    assert len(pool.candidates) == 50 and len(pool.questions) == 100
-    assert 10 < by_language(pool, pool.candidates)["en"] < 40
     check_sound(pool)
 
 
@@ -147,22 +115,6 @@ def test_blank_and_repeated_texts_are_left_out():
     assert pool.warnings == tuple(notes)
 
 
-@pytest.mark.parametrize("file_format", ["parquet", "jsonl"])
-def test_a_written_pool_reads_back(tmp_path, file_format):
-    manifest = manifest_of([{"en": 3, "de": 2}] * 5, context=lambda row: f"around {row['text']}")
-    pool = mix_pool(manifest, mix={"en": 1, "de": 1})
-    pool.write(tmp_path, format=file_format)
-    again = MultilingualPool.read(tmp_path)
-    assert again.digest == pool.digest and again.languages == pool.languages
-    for one, other in (
-        (pool.question_numberings, again.question_numberings),
-        (pool.candidate_numberings, again.candidate_numberings),
-    ):
-        assert [(way.unit, way.index.tolist(), way.sizes) for way in one] == [
-            (way.unit, way.index.tolist(), way.sizes) for way in other
-        ]
-
-
 def test_context_split_and_clusters_come_along():
     manifest = manifest_of(
         [{"en": 2, "de": 2}] * 3,
@@ -184,31 +136,18 @@ def test_candidates_and_questions_of_a_number():
     check_sound(pool)
     pool = mix_pool(manifest_of([{"en": 4, "de": 2}] * 40), candidates=40)  # in the shares they have: 3 to 1
     assert by_language(pool, pool.candidates) == {"en": 30, "de": 10}
-    pool = mix_pool(manifest, per_item="one", candidates=12)
-    assert len(pool.candidates) == 12 and len(pool.questions) == 24
 
 
 @quiet
 def test_the_seed_alone_decides():
     manifest = manifest_of([{"en": 3, "de": 3}] * 30)
-    for per_item in ("all", "one"):
-        options = {"per_item": per_item, "mix": {"en": 1, "de": 2}, "candidates": 21, "questions": 9}
-        digests = [mix_pool(manifest, **options, seed=seed).digest for seed in (0, 0, 1)]
-        assert digests[0] == digests[1] != digests[2]
+    options = {"mix": {"en": 1, "de": 2}, "candidates": 21, "questions": 9}
+    digests = [mix_pool(manifest, **options, seed=seed).digest for seed in (0, 0, 1)]
+    assert digests[0] == digests[1] != digests[2]
     more = mix_pool(manifest, mix={"en": 1, "de": 2}, candidates=21)
     fewer = mix_pool(manifest, mix={"en": 1, "de": 2}, candidates=21, questions=9)
     assert more.candidates.ids == fewer.candidates.ids  # drawing questions changes no candidate
     assert set(fewer.questions.text) < set(more.questions.text)
-
-
-def test_vectors_of_the_written_pool_fit():
-    pool = mix_pool(manifest_of([{"en": 3, "de": 2}] * 3), mix={"en": 2, "de": 1})
-    for texts, counts in ((pool.question_texts(), (3, 3)), (pool.candidate_texts(), (6, 3))):
-        within, whole = texts.numberings
-        assert list(texts.language) == ["en"] * counts[0] + ["de"] * counts[1]
-        assert within.index.tolist() == [*range(counts[0]), *range(counts[1])]
-        assert within.sizes == {"en": counts[0], "de": counts[1]}
-        assert whole.index.tolist() == list(range(sum(counts))) and whole.sizes == {None: sum(counts)}
 
 
 @quiet
@@ -216,14 +155,13 @@ def test_vectors_of_the_written_pool_fit():
     items=st.lists(
         st.dictionaries(st.sampled_from(TAGS), st.integers(1, 3), min_size=1), min_size=1, max_size=12
     ),
-    per_item=st.sampled_from(["all", "one"]),
     mix=st.none() | st.dictionaries(st.sampled_from(TAGS), st.integers(1, 4), min_size=2),
     asking=st.none() | st.lists(st.sampled_from(TAGS), min_size=1, unique=True),
     seed=st.integers(0, 9),
 )
-def test_every_pool_is_sound(items, per_item, mix, asking, seed):
+def test_every_pool_is_sound(items, mix, asking, seed):
     try:
-        pool = mix_pool(manifest_of(items), per_item=per_item, mix=mix, question_languages=asking, seed=seed)
+        pool = mix_pool(manifest_of(items), mix=mix, question_languages=asking, seed=seed)
     except InputError:
         return
     check_sound(pool)
@@ -234,42 +172,23 @@ def test_every_pool_is_sound(items, per_item, mix, asking, seed):
         total = sum(mix.values())
         for tag in TAGS:
             assert abs(counts[tag] - len(pool.candidates) * mix.get(tag, 0) / total) < 1
-    if per_item == "one":
-        assert max(Counter(pool.candidates.keys).values()) == 1
-        assert np.bincount(pool.relevant[0]).tolist() == [1] * len(pool.questions)
 
 
-@quiet
-def test_as_many_as_possible_among_items_with_different_languages():
-    items = [{"en": 2, "de": 2}] * 10 + [{"de": 2, "fr": 2}] * 10 + [{"fr": 2}] * 10
-    for mix, most in (
-        ({"en": 1, "de": 1, "fr": 1}, 30),
-        ({"en": 1, "de": 2}, 20),  # en 7 and de 13
-        ({"en": 2, "de": 1}, 15),
-        ({"de": 1, "fr": 1}, 30),
-    ):
-        pool = mix_pool(manifest_of(items), mix=mix, per_item="one")
-        assert len(pool.candidates) == most
-        check_sound(pool)
+def test_largest_remainders():
+    assert largest_remainder(np.array([0.5, 0.3, 0.2]), 7).tolist() == [4, 2, 1]
+    assert largest_remainder(np.array([0.1, 0.9]), 30).tolist() == [3, 27]  # not 2.9999…
 
 
-@quiet
-def test_real_translations_and_captions(real_data):
-    translations = Manifest.read(real_data / "multi30k" / "task1_test_2016_flickr.parquet")
-    pool = mix_pool(translations, mix={"en": 4, "de": 3, "fr": 2, "cs": 1}, per_item="one")
-    assert by_language(pool, pool.candidates) == {"en": 400, "de": 300, "fr": 200, "cs": 100}
-    assert len(pool.questions) == 3000
-    captions = Manifest.read(real_data / "multi30k" / "task2_test_2016.parquet")
-    pool = mix_pool(captions, mix={"en": 3, "de": 1})
-    assert by_language(pool, pool.questions) == {"en": 1000, "de": 1000}
-    assert by_language(pool, pool.candidates) == {"en": 4000, "de": 1333}
-    for own in (pool, mix_pool(captions, question_languages=["de"], candidates=500)):
-        check_sound(own)
-
-
-def test_languages_of_a_mix_are_the_question_languages():
-    pool = mix_pool(manifest_of([dict.fromkeys(TAGS, 2)] * 4), mix={"en": 1, "fr": 1})
-    assert pool.languages == ("en", "fr")
-    assert by_language(pool, pool.questions) == by_language(pool, pool.candidates) == {"en": 4, "fr": 4}
-    for tag, other in product(("en", "fr"), repeat=2):
-        assert f"{tag} text 0 of 1" in pool.questions.text and f"{other} text 1 of 1" in pool.candidates.text
+@given(
+    supply=st.lists(st.integers(0, 12), min_size=2, max_size=4),
+    weights=st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any),
+    most=st.none() | st.integers(1, 30),
+)
+def test_the_most_that_is_possible_is_what_trying_every_number_finds(supply, weights, most):
+    weights = np.array(weights[: len(supply)], dtype=float)
+    if not weights.any():
+        return
+    shares, supply = weights / weights.sum(), np.array(supply)
+    tried = [n for n in range(supply.sum() + 1) if (largest_remainder(shares, n) <= supply).all()]
+    expected = max(n for n in tried if most is None or n <= most)
+    assert most_possible(supply, shares, most) == expected

@@ -1,8 +1,9 @@
+"""A pool divided into parts for training and testing, and the texts of a part."""
+
 from dataclasses import replace
 
 import pytest
 
-from xlingual.data.pools.describe import describe_pool
 from xlingual.data.pools.pool import MultilingualPool, read_pool_texts, split_pool
 from xlingual.errors import InputError
 
@@ -20,20 +21,6 @@ def many(pool_folder):
                 {"id": f"c{i}", "lang": tag, "text": f"{tag} {i}.", "context": "", "keys": [f"k{i}"]}
             )
     return MultilingualPool.read(pool_folder(questions, candidates))
-
-
-def test_a_split_divides_clusters_and_keys(many):
-    pool = split_pool(many, 0.3)
-    q, c = pool.questions, pool.candidates
-    train = {name for name, split in zip(q.cluster.tolist(), q.split, strict=True) if split == "train"}
-    test = {name for name, split in zip(q.cluster.tolist(), q.split, strict=True) if split == "test"}
-    assert len(train) == 6 and len(test) == 14 and not train & test
-    keys = [
-        {key for key, split in zip(q.key, q.split, strict=True) if split == part}
-        for part in ("train", "test")
-    ]
-    assert not keys[0] & keys[1]
-    assert c.split == ["train" if code in train else "test" for code in c.cluster.tolist()]
 
 
 def test_a_split_is_the_same_for_a_seed_and_reads_back(many, tmp_path):
@@ -89,55 +76,3 @@ def test_items_of_fit_texts_are_clusters_over_languages(pool_folder):
     texts = read_pool_texts(f"{pool_folder()}#train")
     assert set(texts.items) == {"0"} and set(texts.language) == {"en", "de"}
     assert sorted(texts.text) == sorted(["He did.", "Then.", "Er war es.", "Dann.", "Who?", "Wer?", "Wann?"])
-
-
-def test_lsa_can_be_fitted_on_a_part(many, tmp_path):
-    from xlingual.encoders.registry import text_encoders
-
-    folder = split_pool(many, 0.5).write(tmp_path / "p")
-    spec = f"x=lsa:?dim=4&fit={folder}%23train"
-    encoder = text_encoders(spec, languages=("en", "de"), fit_texts=read_pool_texts)["x"]
-    test = MultilingualPool.read(folder, split="test").candidate_texts()
-    assert encoder.encode(test).shape == (40, 4)
-    assert not encoder.fitted_on & test.row_digests()
-
-
-def test_describe_counts(pool_folder, tables):
-    questions, candidates = tables
-    candidates.append(
-        {"id": "g", "lang": "de", "text": "Dann.", "context": "", "keys": ["k3"], "split": "test"}
-    )
-    candidates.append({"id": "h", "lang": "en", "text": "Dann.", "context": "", "keys": [], "split": "test"})
-    found = describe_pool(MultilingualPool.read(pool_folder(questions, candidates)))
-    en, de = found.languages
-    assert (en.n_questions, en.n_candidates, en.n_own_language, en.n_repeated_texts) == (2, 4, 2, 0)
-    assert (de.n_questions, de.n_candidates, de.n_own_language, de.n_repeated_texts) == (2, 4, 2, 1)
-    assert (en.relevant_mean, de.relevant_mean, de.relevant_least, de.relevant_most) == (2, 1.5, 1, 2)
-    assert (en.pool_share, found.total.n_candidates, found.total.relevant_mean) == (0.5, 8, 1.75)
-    assert (found.n_clusters, found.n_articles, found.n_irrelevant, found.n_shared_texts) == (2, None, 3, 1)
-    assert found.splits == {
-        "train": {"questions": 3, "candidates": 4},
-        "test": {"questions": 1, "candidates": 4},
-    }
-
-
-def test_a_language_without_candidates_is_described(pool_folder, tables):
-    questions, candidates = tables
-    questions.append({"id": "1", "lang": "fr", "text": "Qui ?", "key": "k1", "cluster": "p1", "split": ""})
-    found = describe_pool(MultilingualPool.read(pool_folder(questions, candidates)))
-    french = found.languages[-1]
-    assert (french.language, french.n_questions, french.n_candidates) == ("fr", 1, 0)
-    assert (french.pool_share, french.relevant_mean, french.n_own_language) == (0.0, 2.0, 0)
-    assert (found.total.n_questions, found.total.n_own_language) == (5, 4)
-
-
-def test_a_language_without_questions_is_described(pool_folder, tables):
-    questions, candidates = tables
-    candidates.append({"id": "z", "lang": "fr", "text": "Rien.", "context": "", "keys": [], "split": ""})
-    french = describe_pool(MultilingualPool.read(pool_folder(questions, candidates))).languages[-1]
-    assert (french.language, french.n_questions, french.relevant_mean, french.relevant_least) == (
-        "fr",
-        0,
-        None,
-        None,
-    )

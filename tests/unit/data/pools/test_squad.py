@@ -1,9 +1,12 @@
 import re
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.squad import language_of, squad_files
+from xlingual.data.pools.squad import language_of, sentence_breaks, squad_files
 from xlingual.errors import DataWarning, InputError
 
 EN = "Ann sang. Bob ran."
@@ -129,24 +132,40 @@ def test_a_language_may_be_given(squad, paragraph):
 def test_xquad_r(real_data):
     with pytest.warns(DataWarning):
         pool = MultilingualPool.read(real_data / "xquad_r", ["ar", "de", "en", "es", "hi", "vi", "zh"])
-    from xlingual.data.pools.describe import describe_pool
-
-    found = describe_pool(pool)
-    assert {row.language: row.n_candidates for row in found.languages} == {
-        "ar": 1222,
-        "de": 1276,
-        "en": 1180,
-        "es": 1215,
-        "hi": 1244,
-        "vi": 1209,
-        "zh": 1196,
-    }
-    assert {row.n_questions for row in found.languages} == {1190}
-    assert {(row.relevant_least, row.relevant_most) for row in found.languages} == {(7, 7)}
-    assert {row.n_own_language for row in found.languages} == {1190}
-    repeated = {row.language: row.n_repeated_texts for row in found.languages if row.n_repeated_texts}
-    assert repeated == {"ar": 2, "hi": 1, "zh": 4}
-    assert (found.n_clusters, found.n_articles) == (240, 48)
+    counts = {tag: (n, m, relevant) for tag, n, m, relevant in pool.counts()[:-1]}
+    sizes = {"ar": 1222, "de": 1276, "en": 1180, "es": 1215, "hi": 1244, "vi": 1209, "zh": 1196}
+    assert counts == {tag: (1190, m, 7) for tag, m in sizes.items()}
+    assert len(np.unique(pool.questions.cluster)) == 240 and len(np.unique(pool.questions.article)) == 48
     assert len(pool.warnings) == 2
     assert ": 37 [en 3, zh 34]; " in pool.warnings[0]
     assert ": 68 [ar 10, de 8, en 3, es 12, hi 11, vi 13, zh 11]" in pool.warnings[1]
+
+
+ENDS = st.sampled_from(
+    [*"aBé𝔸0 .!?。！？।۔؟…\"'“”()«»\n\t\u2028\ufeffกขครแ", "  ", "Dr. ", "e.g. ", "1. ", "* "]
+)
+
+
+TEXTS = st.one_of(st.text(), st.lists(ENDS, max_size=60).map("".join))
+
+
+LANGUAGES = st.sampled_from(["en", "de", "ar", "hi", "zh", "zh-Hant", "ja", "ru", "tlh", "xx-x-y"])
+
+
+@given(TEXTS, LANGUAGES)
+def test_sentences_hold_everything_but_whitespace_once(context, language):
+    breaks = sentence_breaks(context, language)
+    flat = [offset for pair in breaks for offset in pair]
+    assert flat == sorted(flat) and all(start < end for start, end in breaks)
+    parts = [context[start:end] for start, end in breaks]
+    assert all(part == part.strip() for part in parts)
+    assert "".join("".join(parts).split()) == "".join(context.split())
+
+
+def test_thai_needs_breaks_of_its_own():
+    with pytest.raises(InputError, match="sentence_breaks"):
+        sentence_breaks("ฉันมา เธอไป", "th-TH")
+
+
+def test_spaces_beyond_ascii_are_spaces_and_keep_their_offsets():
+    assert sentence_breaks("Hi.\u3000Go on!", "en") == [(0, 3), (4, 10)]

@@ -9,11 +9,11 @@ pytest.importorskip("torch")
 
 pytest.importorskip("transformers")
 
-from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.encoders import text_encoders
 from xlingual.errors import DataWarning
 from xlingual.records import Texts
 from xlingual.training.options import FitOptions
+from xlingual.training.parallel import ParallelQuestions
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.train_dual_encoder import train_dual_encoder
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.records import Texts
+from xlingual.training.parallel import ParallelQuestions
 
 TAGS = ("en", "de", "fr", "th")
 

@@ -7,7 +7,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel import of_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
@@ -16,6 +15,7 @@ from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
 from xlingual.models.folder import ModelFolder
 from xlingual.records import Texts
 from xlingual.training.options import FitOptions
+from xlingual.training.parallel import of_pool
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.train_dual_encoder import HeldOut, fit_options, train_dual_encoder
 

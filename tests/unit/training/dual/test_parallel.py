@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from xlingual.data.pools.parallel import of_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import InputError
+from xlingual.training.parallel import of_pool
 
 
 def written(folder, questions, candidates):
@@ -73,15 +73,6 @@ def test_a_key_that_a_language_has_twice_is_divided_by_ids(tmp_path):
     assert data.ids == ["1", "2"] and (data.asked >= 0).all() and (data.answer_counts == 1).all()
 
 
-def test_ids_may_differ_where_keys_are_equal(tmp_path):
-    folder = written(
-        tmp_path,
-        [question("1-en", "en", "k"), question("1-de", "de", "k")],
-        [candidate("a", "en", "k"), candidate("a", "de", "k")],
-    )
-    assert of_pool(MultilingualPool.read(folder)).asked.tolist() == [[0, 1]]
-
-
 def test_take_keeps_the_answers_of_each_question(folder):
     data = of_pool(MultilingualPool.read(folder))
     part = data.take(np.array([2, 0]))
@@ -100,23 +91,3 @@ def test_divided_by_clusters(folder):
     assert len(data.divided(0.99, 0)[0]) >= 1
     with pytest.raises(InputError, match="nothing can be held out"):
         data.take(np.array([0])).divided(0.5, 0)
-
-
-def test_near_equal_questions_are_held_out_together(tmp_path):
-    names = ["red", "blue"]
-    texts = {i: f"where does paragraph number {chr(97 + i) * 9} begin and who wrote it" for i in range(6)}
-    questions = [
-        {**question(f"{i}{name}", "en", f"{i}{name}", cluster=2 * i + place), "text": f"{texts[i]} {name}"}
-        for i in range(6)
-        for place, name in enumerate(names)
-    ]
-    candidates = [
-        candidate(f"{row['key']} {tag}", tag, row["key"], cluster=row["cluster"])
-        for row in questions
-        for tag in ("en", "de")
-    ]
-    data = of_pool(MultilingualPool.read(written(tmp_path, questions, candidates)))
-    for seed in range(8):
-        train, held = data.divided(0.3, seed)
-        assert not {own[0] for own in train.ids} & {own[0] for own in held.ids}
-        assert len(held) == 4

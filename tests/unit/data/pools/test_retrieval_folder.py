@@ -3,16 +3,15 @@
 import gzip
 import json
 import warnings
-from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.program import answer
 
 from xlingual.data.pools.pool import MultilingualPool, is_pool
-from xlingual.data.pools.retrieval_folder import Subset, rows_of
 from xlingual.errors import DataWarning, InputError
 
 QRELS = (("q0", "d0", 1), ("q0", "d1", 0), ("q1", "d1", 2), ("q1", "d2", 1), ("q2", "d2", -1))
@@ -84,17 +83,11 @@ def mteb_parquet(folder, language):
 def test_every_layout_gives_the_same_pool(tmp_path, layout):
     layout(tmp_path / "x", "en")
     assert is_pool(tmp_path / "x")
-    pool, said = read(tmp_path / "x", ["en"])
+    pool, _ = read(tmp_path / "x", ["en"])
     assert pairs(pool) == {("en", "q0", "en", "d0"), ("en", "q1", "en", "d1"), ("en", "q1", "en", "d2")}
     assert pool.candidates.grades == [(1,), (2,), (1,)]
     assert pool.candidates.text == ["d 0 en", "d 1 en", "d 2 en"]  # the one that answers nothing, too
     assert pool.questions.split == ["test", "test"]
-    assert any("grades -1 (1), 0 (1), 1 (2), 2 (1)" in line for line in said)
-
-
-def test_titles_stand_before_texts(tmp_path):
-    write_folder(tmp_path, "en", title="T")
-    assert read(tmp_path, "en")[0].candidates.text[0] == "T d 0 en"
 
 
 def test_one_folder_per_language_of_the_same_questions(tmp_path):
@@ -154,32 +147,6 @@ def test_an_id_with_two_texts_in_one_language_is_two_documents(tmp_path):
     }
 
 
-def test_documents_with_two_texts_are_two_where_no_question_is_shared(tmp_path):
-    for pair, query in (("eng-deu", "q0"), ("eng-fra", "q1")):
-        write(tmp_path / f"{pair}-corpus" / "test.parquet", texts("d", pair))
-        write(tmp_path / f"{pair}-queries" / "test.parquet", texts("q", pair))
-        write_qrels(tmp_path / f"{pair}-qrels" / "test.tsv", [(query, "d1", 1)])
-    pool, _ = read(tmp_path)
-    assert pairs(pool) == {("de", "q0", "en", "d1"), ("fr", "q1", "en", "eng-fra:d1")}
-    assert len(pool.candidates) == 6
-
-
-def test_equal_ids_may_be_said_to_be_different_questions_or_the_same(tmp_path):
-    for language in ("en", "de"):  # numbered in each language: query i is judged with document i
-        write_folder(tmp_path / language, language)
-        write_qrels(tmp_path / language / "qrels" / "test.tsv", [(f"q{i}", f"d{i}", 1) for i in range(3)])
-    found, said = read(tmp_path)
-    same, said = read(tmp_path, equal_ids="same")
-    assert pairs(same) == pairs(found) and len(pairs(same)) == 12 and not said
-    assert same.digest == found.digest
-    pool, said = read(tmp_path, equal_ids="different")
-    assert pairs(pool) == {(tag, f"{tag}:q{i}", tag, f"d{i}") for tag in ("en", "de") for i in range(3)}
-    assert len(set(pool.questions.cluster.tolist())) == 6 and not said
-    assert pool.digest != found.digest
-    write_qrels(tmp_path / "de" / "qrels" / "test.tsv", [(f"q{i}", f"d{2 - i}", 1) for i in range(3)])
-    assert ("en", "q0", "de", "d2") in pairs(read(tmp_path, equal_ids="same")[0])
-
-
 @pytest.mark.parametrize("layout", ["{}/{}.jsonl", "{}-{}/test.jsonl"])
 def test_a_language_with_a_corpus_alone_has_candidates_only(tmp_path, layout):
     write(tmp_path / layout.format("en", "corpus"), texts("d", "en"))
@@ -210,16 +177,6 @@ def test_splits_are_those_of_the_judgements(tmp_path):
         read(tmp_path, split="tset")
 
 
-@pytest.mark.parametrize("form", ["parquet", "jsonl"])
-def test_grades_are_written_and_read(tmp_path, form):
-    for language in ("en", "de"):
-        write_folder(tmp_path / "b" / language, language)
-    pool, _ = read(tmp_path / "b")
-    again, _ = read(pool.write(tmp_path / "p", form))
-    assert again.candidates.grades == pool.candidates.grades
-    assert again.candidates.keys == pool.candidates.keys and again.digest == pool.digest
-
-
 def test_a_damaged_gz_is_named(tmp_path):
     beir_gz(tmp_path, "en")
     whole = (tmp_path / "corpus.jsonl.gz").read_bytes()
@@ -228,22 +185,62 @@ def test_a_damaged_gz_is_named(tmp_path):
         read(tmp_path, ["en"])
 
 
+def judged(pool):
+    sides = zip(*(side.tolist() for side in pool.judged), strict=True)
+    q, c, tags = pool.questions, pool.candidates, pool.languages
+    return {(tags[q.language[i]], q.ids[i], tags[c.language[j]], c.ids[j], grade) for i, j, grade in sides}
+
+
+def test_what_was_judged_irrelevant_is_kept_and_changes_no_digest(tmp_path):
+    write_folder(tmp_path / "a")
+    pool, _ = read(tmp_path / "a", ["en"])
+    zeros = {("q0", "d1", 0)}  # nothing is relevant to q2: it is left out
+    expected = {("en", q, "en", d, g) for q, d, g in {*QRELS[:1], *QRELS[2:4]} | zeros}
+    assert judged(pool) == expected
+    assert judged(read(pool.write(tmp_path / "p"))[0]) == expected
+    write_qrels(tmp_path / "a" / "qrels" / "test.tsv", [row for row in QRELS if row[2] > 0])
+    without, _ = read(tmp_path / "a", ["en"])
+    assert without.digest == pool.digest and without.candidates.irrelevant is None
+
+
+def test_other_judgements_take_the_place_of_those_of_a_folder(tmp_path):
+    write_folder(tmp_path / "a")
+    (tmp_path / "q").write_text("q0 0 d2 3\nq0 0 d0 0\nq8 0 d1 1\nq0 0 d9 1\nq1 0 d1 0\n")
+    expected = {("en", "q0", "en", "d2", 3), ("en", "q0", "en", "d0", 0)}
+    pool, said = read(tmp_path / "a", ["en"], qrels=tmp_path / "q")
+    assert judged(pool) == expected and len(pool.candidates) == 3
+    assert any("(1)" in line for line in said)
+    written = read(tmp_path / "a", ["en"])[0].write(tmp_path / "p")
+    assert judged(read(written, qrels=tmp_path / "q")[0]) == expected
+    with pytest.raises(InputError, match="no judgement above 0"):
+        read(tmp_path / "a", ["en"], qrels={"q0": {"d0": 0}})
+
+
+def test_data_check_counts_a_pool(tmp_path):
+    write_folder(tmp_path, language="en", lang="en")
+    counts = answer("data check", tmp_path)["languages"]
+    assert counts == [{"language": "en", "questions": 2, "candidates": 3, "relevant": 1.5}]
+
+
+def test_an_id_with_two_texts_in_a_file_is_refused(tmp_path):
+    write_folder(tmp_path)
+    write(tmp_path / "corpus.jsonl", [*texts("d", "en"), {"_id": "d1", "text": "another"}])
+    with pytest.raises(InputError, match="stands twice"):
+        read(tmp_path, ["en"])
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(-1, 3)), min_size=1),
     st.lists(st.sampled_from(["de", "en", "ja"]), min_size=1, max_size=3, unique=True),
 )
-@settings(deadline=None, max_examples=30)
-def test_relevant_pairs_are_those_of_a_loop_over_the_judgements(judged, languages):
-    grades = {(f"q{q}", f"d{d}"): grade for q, d, grade in judged}
-    read_ones = []
+@settings(deadline=None, max_examples=15)
+def test_relevant_pairs_are_those_of_a_loop_over_the_judgements(tmp_path_factory, lines, languages):
+    grades = {(f"q{q}", f"d{d}"): grade for q, d, grade in lines}
+    folder = tmp_path_factory.mktemp("folder")
     for language in languages:
-        documents = {(language, f"d{i}"): f"{language} {i}" for i in range(5)}
-        queries = {(language, f"q{i}"): f"{language} ask {i}" for i in range(4)}
-        own = Subset(language, {}, documents, queries)
-        for (query, document), grade in grades.items():
-            own.grades.setdefault(query, {})[document] = grade
-            own.split[query] = "test"
-        read_ones.append(own)
+        write(folder / language / "corpus.jsonl", texts("d", language, 5))
+        write(folder / language / "queries.jsonl", texts("q", language, 4))
+        write_qrels(folder / language / "qrels" / "test.tsv", [(*pair, g) for pair, g in grades.items()])
     expected = {
         (asked, query, answered, document, grade)
         for asked in languages
@@ -253,14 +250,6 @@ def test_relevant_pairs_are_those_of_a_loop_over_the_judgements(judged, language
     }
     if not expected:
         with pytest.raises(InputError, match="no judgement above 0"):
-            rows_of("x", read_ones, Counter())
+            read(folder)
         return
-    known, questions, candidates, _ = rows_of("x", read_ones, Counter())
-    found = set()
-    for i, key in enumerate(questions.key):
-        for j, keys in enumerate(candidates.keys):
-            if key in keys:
-                grade = candidates.grades[j][keys.index(key)]
-                place = (known[candidates.language[j]], candidates.ids[j])
-                found.add((known[questions.language[i]], questions.ids[i], *place, grade))
-    assert found == expected
+    assert {row for row in judged(read(folder)[0]) if row[-1] > 0} == expected

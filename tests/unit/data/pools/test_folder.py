@@ -1,3 +1,5 @@
+"""A pool's own folder: reading, choosing, clusters, writing."""
+
 import numpy as np
 import pytest
 
@@ -68,18 +70,6 @@ def test_given_clusters_are_taken(pool_folder, tables):
     assert pool.candidates.cluster.tolist() == [1, 0, 1, 2, 0, 3]
 
 
-def test_questions_without_a_cluster_are_clustered_by_key(pool_folder, tables):
-    questions, candidates = tables
-    for row in questions:
-        del row["cluster"]
-    assert MultilingualPool.read(pool_folder(questions, candidates)).questions.cluster.tolist() == [
-        0,
-        1,
-        0,
-        2,
-    ]
-
-
 def test_languages_restrict_and_order(pool_folder):
     folder = pool_folder()
     turned = MultilingualPool.read(folder, ["de", "en"])
@@ -124,21 +114,6 @@ def test_questions_without_relevant_candidates_are_left_out_of_a_choice(pool_fol
     assert (left.index.tolist(), left.sizes) == ([0], {None: 2})  # a file made for --languages de fits
 
 
-def test_splits_of_questions_alone_choose_questions(pool_folder, tables):
-    questions, candidates = tables
-    for row in candidates:
-        del row["split"]
-    pool = MultilingualPool.read(pool_folder(questions, candidates), split="train")
-    assert len(pool.questions) == 3 and len(pool.candidates) == 6
-
-
-def test_keys_may_be_one_string_or_missing(pool_folder, tables):
-    questions, candidates = tables
-    candidates[0]["keys"], candidates[1]["keys"], candidates[5]["keys"] = "k1", None, ""
-    pool = MultilingualPool.read(pool_folder(questions, candidates))
-    assert pool.candidates.keys[:2] == [("k1",), ()] and pool.candidates.keys[5] == ()
-
-
 @pytest.fixture
 def with_french_questions(tables):
     """Return rows with two French questions, of which German and English candidates hold the keys."""
@@ -179,22 +154,6 @@ def test_chosen_languages_may_have_questions_only(pool_folder, with_french_quest
         MultilingualPool.read(folder, ["fr", "en"], split="x")
 
 
-def test_a_language_whose_questions_all_lose_their_answers_is_left_out(pool_folder, with_french_questions):
-    questions, candidates = with_french_questions
-    folder = pool_folder([row for row in questions if (row["lang"], row["id"]) != ("fr", "1")], candidates)
-    with pytest.warns(DataWarning, match=r"1 of 3 questions of fr, en .* left out \('2'\)"):
-        assert MultilingualPool.read(folder, ["fr", "en"]).languages == ("en",)
-
-
-@pytest.mark.parametrize("file_format", ["parquet", "jsonl"])
-def test_a_pool_with_questions_only_in_a_language_reads_back(
-    pool_folder, with_french_questions, tmp_path, file_format
-):
-    pool = MultilingualPool.read(pool_folder(*with_french_questions))
-    again = MultilingualPool.read(pool.write(tmp_path / "again", file_format))
-    assert (again.languages, again.digest) == (pool.languages, pool.digest)
-
-
 @pytest.mark.parametrize("format", ["parquet", "jsonl"])
 def test_a_pool_reads_back_as_it_was_written(pool_folder, tmp_path, format):
     pool = MultilingualPool.read(pool_folder())
@@ -226,27 +185,48 @@ def test_a_pool_that_is_there_is_not_lost(pool_folder, format):
     assert sorted(path.suffix for path in folder.iterdir()) == [f".{format}"] * 2
 
 
-def test_texts_with_line_separators_survive_jsonl(pool_folder, tables, tmp_path):
+def test_parallel_questions_in_different_clusters_are_one_with_a_warning(pool_folder, tables):
     questions, candidates = tables
-    candidates[0]["text"] = "a\u2028b\nc\r d\x85 “é”"
-    pool = MultilingualPool.read(pool_folder(questions, candidates))
-    assert (
-        MultilingualPool.read(pool.write(tmp_path / "w", "jsonl")).candidates.text[0] == candidates[0]["text"]
-    )
+    questions[0]["cluster"] = "p3"  # the question of p1 in German; p3 has another, of p2's
+    questions.append({"id": "3", "lang": "de", "text": "Wo?", "key": "k3", "cluster": "p3", "split": "test"})
+    with pytest.warns(DataWarning, match="parallel questions"):
+        pool = MultilingualPool.read(pool_folder(questions, candidates))
+    assert not pool.questions.cluster.any()
+    assert pool.candidates.cluster.tolist() == [0, 0, 0, 0, 0, 1]
 
 
-def test_an_unknown_format_and_a_failed_write_leave_what_was_there(pool_folder, tmp_path, monkeypatch):
-    pool = MultilingualPool.read(pool_folder())
-    with pytest.raises(InputError, match=r"no format 'parqet'.*Did you mean 'parquet'"):
-        pool.write(tmp_path / "w", "parqet")
-    pool.write(tmp_path / "w", "jsonl")
-    before = (tmp_path / "w" / "questions.jsonl").read_bytes()
+def test_clusters_of_candidates_alone_are_refused(pool_folder, tables):
+    questions, candidates = tables
+    for row in questions:
+        del row["cluster"]
+    assert MultilingualPool.read(pool_folder()).questions.cluster.tolist() == [0, 1, 0, 2]  # by id and key
+    for row in candidates:
+        row["cluster"] = "p1"
+    with pytest.raises(InputError, match="cluster"):
+        MultilingualPool.read(pool_folder(questions, candidates))
 
-    def fail(*columns, **more):
-        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pyarrow.parquet.write_table", fail)
-    with pytest.raises(InputError, match="No space left"):
-        pool.write(tmp_path / "w", "parquet", overwrite=True)
-    assert sorted(path.name for path in (tmp_path / "w").iterdir()) == ["candidates.jsonl", "questions.jsonl"]
-    assert (tmp_path / "w" / "questions.jsonl").read_bytes() == before
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda q, c: q[0].update(text=" "),
+        lambda q, c: q[0].update(lang="zh_hant!"),
+        lambda q, c: q[0].update(key="nobody's"),
+        lambda q, c: q[2].update(id="1"),
+        lambda q, c: c[0].update(grades=[1, 2]),
+        lambda q, c: c[0].update(irrelevant=["k1"]),
+        lambda q, c: [row.pop("keys") for row in c],
+    ],
+)
+def test_what_cannot_be_right_is_refused(pool_folder, tables, change):
+    change(*tables)
+    with pytest.raises(InputError):
+        MultilingualPool.read(pool_folder())
+
+
+def test_further_columns_divide_questions(pool_folder, tables):
+    for number, row in enumerate(tables[0]):
+        row |= {"kind": "ab"[number % 2], "length": number / 2}
+    questions = MultilingualPool.read(pool_folder()).questions
+    assert questions.labels == {"kind": ["b", "b", "a", "a"]}
+    assert questions.numbers["length"].tolist() == [0.5, 1.5, 0, 1]

@@ -1,8 +1,9 @@
-"""Runs and judgements are read from the files that neighbouring tools write, through the command line."""
+"""Runs and judgements: the files that neighbouring tools write, their order, and what is refused."""
 
 import gzip
 import json
 import struct
+from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +12,8 @@ from pyarrow import parquet
 from tests.program import answer, command
 
 from xlingual import runs_against_qrels
-from xlingual.errors import DataWarning
-from xlingual.evaluation.run_systems import RunSystem
+from xlingual.data.runs import SearchRun, places_of_names, query_table
+from xlingual.errors import DataWarning, InputError
 
 INF = float("inf")
 GRADES = {"q1": {"d1": 1, "d2": 0}, "q2": {"d2": 2}}
@@ -88,16 +89,11 @@ def reciprocal_rank(qrels, run, *words):
         "msmarco.tsv": MSMARCO,
         "a.jsonl": lines(rows(SCORES)),
         "a.jsonl.gz": gzip.compress(lines(rows(SCORES)).encode(), mtime=0),
-        "lines.json": lines(rows(SCORES)),
         "a.csv": csv_of(rows(SCORES)),
         "a.parquet": table(rows(SCORES)),
         "ranx.json": json.dumps(SCORES),
         "ranx.lz4": lz4(lz4(cbor(SCORES))),  # ranx compresses twice
         "X_predictions.json": json.dumps(MTEB),
-        "hits.jsonl": lines(
-            {"qid": q, "took": 3, "hits": [{"id": d, "score": s} for d, s in own.items()]}
-            for q, own in SCORES.items()
-        ),
     }.items(),
 )
 def test_runs(tmp_path, name, content):
@@ -153,27 +149,6 @@ def test_numbers_of_predictions_are_those_of_pytrec_eval(tmp_path):
         assert found.entries[0].value == pytest.approx(mean, abs=1e-9)
 
 
-def test_the_highest_grades_do_not_overflow(tmp_path):
-    qrels = write(tmp_path / "q", "q 0 d1 1029\nq 0 d2 1030\n")
-    found = answer(
-        "compare", "--qrels", qrels, *(f"{n}={write(tmp_path / n, f'q Q0 {d} 1 1 t{chr(10)}')}" for n, d in
-        (("a", "d1"), ("b", "d2"))), "--measure", "nDCG(dcg='exp-log2')@1", "--ties", "trec",
-    )  # fmt: skip
-    assert {row["encoder"]: row["value"] for row in found["boards"][0]["rows"]} == {"a": 0.5, "b": 1.0}
-
-
-OWN = {"q1": {"q1": 3.0, "d1": 2.0}, "q2": {"q2": 3.0, "d2": 2.0}}
-
-
-def test_a_querys_own_id_is_left_out_on_demand(tmp_path):
-    run = write(tmp_path / "r.json", json.dumps(OWN))
-    qrels = write(tmp_path / "q", "q1 0 d1 1\nq2 0 d2 1\n")
-    outcome = command("compare", "--qrels", qrels, f"a={run}", f"b={run}", "--measure", "RR@1")
-    assert "2 of 2 queries" in outcome.err
-    assert reciprocal_rank(qrels, run) == 0.5
-    assert reciprocal_rank(qrels, run, "--ignore-identical-ids") == 1.0
-
-
 ROW = {"query_id": "q1", "candidate_id": "d1", "score": 1}
 
 
@@ -193,13 +168,10 @@ ROW = {"query_id": "q1", "candidate_id": "d1", "score": 1}
         "cut.json.gz": gzip.compress(json.dumps(SCORES).encode(), mtime=0)[:-9],
         "cut.lz4": lz4(cbor(SCORES)[:-3]),
         "half.json": '{"q1": {"\\ud83d": 1}}',
-        "half.jsonl": '{"qid": "q1", "docid": "\\ud83d", "score": 1}',
-        "deep.json": "[" * 100_000,
         "large.json": '{"q1": {"d1": 1' + "0" * 400 + "}}",
         "inner.json": '{"q1": {"d1": [1]}}',
         "none.jsonl": json.dumps(ROW | {"candidate_id": None}),
         "neither.jsonl": '{"qid": 1, "docid": 2}\n',
-        "late.jsonl": json.dumps(ROW | {"took": -1}),
         "broken.jsonl": "{broken\n",
         "broken.parquet": "PAR",
         "lists.parquet": table([ROW | {"candidate_id": ["d1"]}]),
@@ -231,8 +203,114 @@ def test_broken_judgements_are_refused_in_a_line(tmp_path, content):
     assert outcome.code == 2 and str(qrels) in outcome.err.splitlines()[-1] and "Traceback" not in outcome.err
 
 
-def test_latency_is_a_column(tmp_path):
-    times = np.random.default_rng(0).lognormal(3, 1, 50)
-    found = [ROW | {"query_id": f"q{i}", "latency_ms": float(time)} for i, time in enumerate(times)]
-    cost = RunSystem(str(write(tmp_path / "run.jsonl", lines([*found, ROW | {"query_id": "x"}])))).cost
-    assert cost["latency_ms"] == pytest.approx(np.median(times), abs=1e-3) and cost["queries_timed"] == 50
+RESULTS = {"b": {"d3": 2.0, "d1": 0.5, "d2": 2.0}, "a": {"d9": -1.0}}
+
+
+def as_lists(run):
+    """Return {query: [the ids of each place]}."""
+    found = {name: [] for name in run.queries}
+    for query, candidate, level in zip(run.query, run.candidate, run.level, strict=True):
+        own = found[run.queries[query]]
+        if level == len(own):
+            own.append(set())
+        own[level].add(run.candidates[candidate])
+    return found
+
+
+def test_mappings_and_objects_with_to_dict():
+    class Ranx:
+        def to_dict(self):
+            return RESULTS
+
+    for results in (RESULTS, Ranx(), SearchRun.of(RESULTS)):
+        assert as_lists(SearchRun.of(results)) == {"a": [{"d9"}], "b": [{"d2", "d3"}, {"d1"}]}
+    assert as_lists(SearchRun.of({"a": ["x", "y"]})) == {"a": [{"x"}, {"y"}]}
+
+
+def test_the_digest_has_no_order_of_lines_and_no_format(tmp_path):
+    lines = ["b Q0 d1 3 0.5 t\n", "a Q0 d9 1 -1.0 t\n", "b Q0 d3 1 2.0 t\n", "b Q0 d2 2 2.0 t\n"]
+    runs = [
+        SearchRun.of(RESULTS),
+        SearchRun.of({q: {d: 2 * s for d, s in o.items()} for q, o in RESULTS.items()}),
+    ]
+    for number, order in enumerate(permutations(lines)):
+        (tmp_path / f"{number}.trec").write_text("".join(order))
+        runs.append(SearchRun.read(tmp_path / f"{number}.trec"))
+    assert len({run.digest for run in runs}) == 1
+    others = [
+        {"b": {"d3": 2.0, "d1": 2.0, "d2": 0.5}, "a": {"d9": -1.0}},  # another order
+        {"a": {"d3": 2.0, "d1": 0.5, "d2": 2.0}, "b": {"d9": -1.0}},  # of other queries
+        {"b": {"d3": 2.0, "d1": 0.5, "d2": 1.0}, "a": {"d9": -1.0}},  # without the tie
+    ]
+    assert len({run.digest for run in [runs[0], *map(SearchRun.of, others)]}) == 4
+    swapped = SearchRun.of({"a": {"x": 2.0, "y": 1.0}}), SearchRun.of({"a": {"x": 3.0, "y": 1.0}})
+    assert swapped[0].digest == swapped[1].digest
+
+
+def test_the_order_of_trec_has_scores_of_its_own():
+    run = SearchRun.of({"q": {"a": 1.0000000001, "b": 1.0, "c": 0.5}}).in_trec_order()
+    assert as_lists(run) == {"q": [{"b"}, {"a"}, {"c"}]} and run.score.tolist() == [1.0, 1.0, 0.5]
+    assert run.digest != SearchRun.of({"q": {"a": 1.1, "b": 1.0, "c": 0.5}}).in_trec_order().digest
+
+
+def test_scores_that_contradict_ranks_are_said(tmp_path):
+    path = tmp_path / "r.trec"
+    path.write_text("q Q0 a 1 0.1 t\nq Q0 b 2 0.9 t\nr Q0 a 1 2 t\nr Q0 b 2 2 t\n")
+    with pytest.warns(DataWarning, match="ranks in 1 of 2 queries") as said:
+        run = SearchRun.read(path)
+    assert as_lists(run) == {"q": [{"b"}, {"a"}], "r": [{"a", "b"}]}
+    assert len(said) == 1
+
+
+def test_repeated_candidates_count_once(tmp_path):
+    path = tmp_path / "r.trec"
+    path.write_text("q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\n")
+    with pytest.warns(DataWarning, match="1 lines repeat"):
+        run = SearchRun.read(path)
+    assert as_lists(run) == {"q": [{"a"}, {"b"}]} and run.lengths.tolist() == [2]
+    others = {"r": ["a", "b", "c"], "s": ["a"]}  # a list has ended where others have more results
+    assert SearchRun.of(others).ended.tolist() == [False, True]
+
+
+def test_infinite_scores_are_last_and_first():
+    run = SearchRun.of({"q": {"a": float("-inf"), "b": 0.0, "c": float("inf"), "d": float("inf")}})
+    assert as_lists(run) == {"q": [{"c", "d"}, {"b"}, {"a"}]}
+    assert as_lists(run.in_trec_order()) == {"q": [{"d"}, {"c"}, {"b"}, {"a"}]}
+
+
+NAMES = ["d10", "d9", "é", "a", "Z"]
+
+
+def drawn(seed):
+    """Draw results of three queries: scores that tie, some only as float32."""
+    rng = np.random.default_rng(seed)
+    score = rng.integers(0, 3, 30) + rng.choice([0.0, 1e-10, 1e-3], 30)
+    pairs = [divmod(place, len(NAMES)) for place in rng.choice(15, 11, replace=False).tolist()]
+    return sorted((query, -value, candidate) for (query, candidate), value in zip(pairs, score, strict=False))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_sorting_by_float32_and_name_for_runs(seed):
+    rows = drawn(seed)
+    naive: dict[int, list[str]] = {}
+    for query in sorted({query for query, *_ in rows}):
+        own = [(np.float32(-minus), NAMES[c].encode()) for q, minus, c in rows if q == query]
+        naive[query] = [name.decode() for _, name in sorted(own, reverse=True)]
+    results: dict[str, dict[str, float]] = {}
+    for query, minus, candidate in rows:
+        results.setdefault(f"q{query}", {})[NAMES[candidate]] = -minus
+    run = SearchRun.of(results).in_trec_order()
+    assert [run.candidates[c] for c in run.candidate] == [name for own in naive.values() for name in own]
+
+
+def test_places_of_some_names_are_in_falling_order():
+    assert places_of_names(["b", "c", "a"]).tolist() == [1, 0, 2]
+    assert places_of_names(["b", "c", "a"], np.array([0, 2])).tolist() == [0, 0, 1]
+
+
+def test_a_query_table_gives_clusters_and_columns(tmp_path):
+    (tmp_path / "t.csv").write_text("query,cluster,kind,text\nq1,c,a,x\nq2,c,,y\n")
+    assert query_table(tmp_path / "t.csv") == ({"q1": "c", "q2": "c"}, {"kind": {"q1": "a"}})
+    (tmp_path / "t.csv").write_text("query,kind\nq1,a\nq1,b\n")
+    with pytest.raises(InputError, match="stands twice"):
+        query_table(tmp_path / "t.csv")
