@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from xlingual.results.repair import PIVOT_SPEC
-
 _WORDS = {
     "centre": "centring",
     "standardize": "standardizing",
@@ -39,8 +37,6 @@ def in_words(spec: str) -> str:
 
     >>> in_words("lir:2::centre:?by=all")
     'centring all texts together, then removing the first 2 directions of each language (LIR)'
-    >>> in_words("pivot:ridge?penalty=0.02")
-    'an image pivot: a ridge map towards the identity (penalty 0.02)'
     """
     steps = [] if spec == "none" else [_step(*found) for found in _STEP.findall(spec)][::-1]
     return ", then ".join(steps) or "the encoder as it is"
@@ -71,8 +67,6 @@ def map_in_words(name: str) -> str:
 
 
 def _step(name: str, argument: str, options: str) -> str:
-    if name == PIVOT_SPEC:
-        return f"an image pivot: {map_in_words(argument + ('?' if options else '') + options)}"
     words = _WORDS.get(name, name).format(argument)
     if name in _BY:
         words += " all texts together" if "by=all" in options else " each language"

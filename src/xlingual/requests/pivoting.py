@@ -81,10 +81,6 @@ class PivotRequest(Request, frozen=True, kw_only=True):
             otherwise="none",
         ),
     ] = None
-    curve: Annotated[
-        bool,
-        option("Also fit on an eighth, a quarter and a half of the items, to show whether more images help."),
-    ] = False
     most: Most = 20_000
     seed: Annotated[Natural, option("Seed of the parts, folds and samples.")] = 0
     skip_broken: SkipBroken = False

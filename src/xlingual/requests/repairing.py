@@ -72,15 +72,6 @@ class RepairRequest(Request, frozen=True, kw_only=True):
             otherwise="none",
         ),
     ] = None
-    pivot: Annotated[
-        str | None,
-        option(
-            "Image encoder of an image pivot: also try maps fitted on texts with near images; must differ "
-            "from --image-encoder.",
-            metavar="SPEC",
-            otherwise="none",
-        ),
-    ] = None
     hubs: Annotated[bool, option("Also try corrections of hubs.", names=("--hubs/--no-hubs",))] = True
     candidate_text: Annotated[
         Literal["sentence", "sentence+context"], option("Text of a pool's candidates that is encoded.")

@@ -75,19 +75,6 @@ class PivotKept(Struct, frozen=True):
     texts: Annotated[Size, about("Texts of items held apart that were compared.")]
 
 
-class PivotPoint(Struct, frozen=True):
-    """What fewer items for fitting would have given, on the same items held apart."""
-
-    items: Annotated[Size, about("Items that were fitted on.")]
-    pairs: Annotated[Count, about("Pairs of texts that the map was fitted on.")]
-    chosen: Annotated[str, about("The map; none where the encoder stays as it is.")]
-    value: Annotated[
-        Number | None,
-        about("The measure that the outcome is of, over all language pairs; null where nothing is tested."),
-    ]
-    fall: Annotated[Number, about("How far the mean log rank of held-out image pairs falls by the map.")]
-
-
 class Pivot(FolderDocument, frozen=True, tag="xlingual/pivot/1"):
     """Which map of an encoder's vectors images alone found, and what it changes."""
 
@@ -116,9 +103,6 @@ class Pivot(FolderDocument, frozen=True, tag="xlingual/pivot/1"):
         list[PivotChange], about("What changes on items held apart; the first is what the outcome is of.")
     ] = field(default_factory=list)
     kept: Annotated[list[PivotKept], about("What stays within languages.")] = field(default_factory=list)
-    curve: Annotated[
-        list[PivotPoint], about("The same with an eighth, a quarter, a half and all of the items.")
-    ] = field(default_factory=list)
     tested_items: Annotated[Count, about("Items held apart.")] = 0
     judge: Annotated[str | None, about("The other image encoder that Backretrieval was measured with.")] = (
         None

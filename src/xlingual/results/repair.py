@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 TEST = "test"  # the folder of the evaluation before and after, below that of the repair
 BETTER, WORSE, UNDECIDED, UNCHANGED = "better", "worse", "cannot tell", "unchanged"  # outcomes
-PIVOT_SPEC = "pivot"  # of maps that an image pivot fitted: pivot:ridge?penalty=0.02
 POOL_MAP, CROSSLINGUAL_MAP = "mAP", "cross-lingual mAP"  # criteria
 
 

@@ -7,7 +7,7 @@ from xlingual import Manifest
 from xlingual.data.pools.mix import mix_pool
 from xlingual.encoders import Encoder
 from xlingual.ranking import CPU
-from xlingual.report.figures.repair import changes_by_pair
+from xlingual.report.pages.repair import changes_by_pair
 from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP
 from xlingual.transforms import methods
 from xlingual.workflows.places import Places

@@ -161,15 +161,6 @@ def test_where_pairs_come_from(made, pairs_from, near, same):
     assert result.conditions["pairs"] == pairs_from and result.outcome == "better"
 
 
-def test_the_curve_ends_with_all_items(made):
-    result = pivot(made, map="procrustes", penalty=0.005, curve=True).found
-    items = [point.items for point in result.curve]
-    assert items == sorted(set(items)) and items[-1] == result.items == 97
-    assert result.curve[-1].value == result.main.after
-    assert {point.chosen for point in result.curve} == {"procrustes?penalty=0.005"}
-    assert result.curve[0].pairs < result.curve[-1].pairs
-
-
 def test_images_that_are_shuffled_change_nothing(made, tmp_path):
     image = np.load(made[2].removeprefix("vectors:"))[::2]
     shuffled = np.random.default_rng(3).permutation(image)

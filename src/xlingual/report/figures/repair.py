@@ -7,25 +7,8 @@ from typing import Any
 
 from xlingual.report import numbers
 from xlingual.report.blocks import STEPS, Heat, HeatMap, Matrix
-from xlingual.report.findings.repair import label
 from xlingual.results.pivot import PivotChange
-from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP, Change, Repair
-
-_VALUE = {
-    POOL_MAP: "mAP of a single answer",
-    CROSSLINGUAL_MAP: "mAP among the candidates of the answer's language",
-}
-
-
-def changes_by_pair(found: Repair) -> Matrix:
-    """Return the differences by the question's language (rows) and the answer's (columns), two hues."""
-    return changes_of(
-        found.pairs,
-        label,
-        title=f"{_VALUE[found.criterion]}: what changes, by language pair",
-        corner="question ↓\nanswer →",
-        framed="question and answer are in one language",
-    )
+from xlingual.results.repair import Change
 
 
 def changes_of(

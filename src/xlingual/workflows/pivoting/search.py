@@ -1,4 +1,4 @@
-"""Choosing and fitting a map on nodes, with the errors that say what the data lack, and the same on fewer."""
+"""Choosing and fitting a map on nodes, with the errors that say what the data lack."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ from xlingual.align.choose import CANDIDATES, Tried, choose
 from xlingual.align.fit import CENTRE, NONE, Fitted, Options, Settings, fit
 from xlingual.align.nodes import Nodes
 from xlingual.align.oracle import oracle
-from xlingual.align.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
+from xlingual.align.pairs import NO_PAIRS, Alike, Pairs, near_pairs, same_pairs
 from xlingual.arrays import Ints
 from xlingual.errors import InputError, did_you_mean, parameter
-from xlingual.ranking import CPU, Ranker
-from xlingual.results.pivot import PivotPairs, PivotPoint
-from xlingual.streams import stream
+from xlingual.ranking import Ranker
+from xlingual.results.pivot import PivotPairs
 from xlingual.transforms.affine import Affine, by_language
 
 CHOSEN = "chosen"
 FEWEST_PAIRS = 26  # with 25 a run of IKEA lost .098 (docs/results/pivot.md)
-_FEWEST = 15  # nodes of a language on a point of the curve
-_SHARES = (1.0, 1 / 2, 1 / 4, 1 / 8)
 
 
 def settings_of(map: str, penalty: float | None, rounds: int) -> list[Settings]:
@@ -66,11 +63,6 @@ class Best:
         """Whether the encoder stays as it is."""
         return self.settings.kind == NONE
 
-    @property
-    def fall(self) -> float:
-        """How far it lowers the mean log rank of held-out image pairs."""
-        return next(one.fall for one in self.tried if one.settings == self.settings)
-
     def pairs(self, nodes: Nodes) -> list[PivotPairs]:
         """Return how many pairs each two languages have, those without any too."""
         many, codes = len(nodes.languages), np.unique(nodes.language).tolist()
@@ -89,22 +81,22 @@ class Best:
         ]
 
 
-@dataclass(frozen=True)
-class Search:
-    """Choosing among settings and fitting the best; `given`: the kind was asked for, so none cannot win."""
-
-    options: Options
-    tried: Sequence[Settings]
-    given: bool
-    ranker: Ranker = CPU
-
-    def of(self, nodes: Nodes, candidates: Alike, progress: Callable[[int, int], None] | None = None) -> Best:
-        """Return the best for some nodes."""
-        found = choose(nodes, candidates, self.options, self.tried, progress, self.ranker)
-        best = next(one.settings for one in found if not self.given or one.settings in self.tried)
-        fitted = fit(nodes, candidates, best, self.options)
-        map = _of_languages_of(nodes, fitted.map).rounded()
-        return Best(best, replace(fitted, map=map), found, self.options.same)
+def best_of(
+    nodes: Nodes,
+    candidates: Alike,
+    options: Options,
+    settings: Sequence[Settings],
+    *,
+    choice: bool,
+    progress: Callable[[int, int], None],
+    ranker: Ranker,
+) -> Best:
+    """Choose among settings and fit the best; without a `choice` the encoder as it is cannot win."""
+    tried = choose(nodes, candidates, options, settings, progress, ranker)
+    best = next(one.settings for one in tried if choice or one.settings in settings)
+    fitted = fit(nodes, candidates, best, options)
+    map = _of_languages_of(nodes, fitted.map).rounded()
+    return Best(best, replace(fitted, map=map), tried, options.same)
 
 
 def _of_languages_of(nodes: Nodes, map: Affine) -> Affine:
@@ -140,32 +132,3 @@ def check(source: str, nodes: Nodes, candidates: Alike, options: Options, image_
             f"{source}: {near + same} pairs were found{kinds}, at least {FEWEST_PAIRS} are needed to "
             "fit and choose a map: give more items with images, in all languages"
         )
-
-
-def curve_of(
-    search: Search,
-    tested: Callable[[Affine], tuple[float, float] | None],
-    best: Best,
-    nodes: Nodes,
-    progress: Callable[[int, int], None],
-) -> list[PivotPoint]:
-    """Return what an eighth, a quarter and a half of the items give, and all of them.
-
-    `tested` returns a measure before and after; None where nothing is tested, or nothing changes.
-    """
-    _, place = np.unique(nodes.fold, return_inverse=True)
-    many = int(place.max()) + 1
-    order = stream(search.options.seed, "pivot curve").permutation(many)[place]
-    plain, points = None, list[PivotPoint]()
-    for done, share in enumerate(_SHARES):
-        part = nodes.take(np.flatnonzero(order < share * many))
-        sizes = np.bincount(part.language, minlength=len(nodes.languages))[np.unique(nodes.language)]
-        if sizes.min() >= _FEWEST:
-            found = best if share == 1 else search.of(part, alike(part, ranker=search.ranker))
-            both = tested(found.fitted.map)
-            plain, value = (plain, plain) if both is None else both
-            pairs = sum(one.near + one.same for one in found.pairs(part))
-            items = len(np.unique(part.item))
-            points.append(PivotPoint(items, pairs, found.settings.name, value, found.fall))
-        progress(done + 1, len(_SHARES))
-    return points[::-1]

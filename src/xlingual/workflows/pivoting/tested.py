@@ -85,11 +85,6 @@ class HeldOut:
             _warn_of_untested(self.items)
         return found
 
-    def main(self, map: Affine) -> tuple[float, float] | None:
-        """Return the first measure before and after; None where nothing is tested, or nothing changes."""
-        changes = self.changes(map)
-        return (changes[0].before, changes[0].after) if changes else None
-
     @cached_property
     def _part(self) -> Manifest:
         data = self.embedded.data

@@ -34,7 +34,7 @@ from xlingual.transforms.affine import Affine
 from xlingual.workflows.clock import Clock
 from xlingual.workflows.one_encoder import one_encoder
 from xlingual.workflows.pivoting.data import Embedded, parts_of, rows_to_use
-from xlingual.workflows.pivoting.search import CHOSEN, Search, check, curve_of, language_to, settings_of
+from xlingual.workflows.pivoting.search import CHOSEN, best_of, check, language_to, settings_of
 from xlingual.workflows.pivoting.tested import (
     HeldOut,
     kept_within,
@@ -95,7 +95,6 @@ def train_pivot(
     jointly: bool = True,
     held_out: float = 0.3,
     judge: ImageModelLike | None = None,
-    curve: bool = False,
     most: int = 20_000,
     seed: int = 0,
     skip_broken: bool = False,
@@ -125,7 +124,6 @@ def train_pivot(
         jointly: languages come to each other too.
         held_out: share of the items that are held out, to test on.
         judge: another image encoder, for Backretrieval of the items held out.
-        curve: fit on an eighth, a quarter and a half of the items too.
         most: items of a language that are fitted on, at most.
         seed: of the parts, folds and samples.
         skip_broken: leave out texts whose image is missing or broken.
@@ -172,17 +170,16 @@ def train_pivot(
             candidates = alike(nodes, ranker=ranker)
             check(data.source, nodes, candidates, options, image_name)
         with clock.stage("fit"):
-            search = Search(options, tried, map != CHOSEN, ranker)
-            best = search.of(nodes, candidates, clock.of("trying maps"))
+            best = best_of(
+                *(nodes, candidates, options, tried),
+                choice=map == CHOSEN,
+                progress=clock.of("trying maps"),
+                ranker=ranker,
+            )
         with clock.stage("test", "testing"):
             test = HeldOut(embedded, parts.held_out, judged_by, tags, seed, storing["store"])
             changes = test.changes(best.fitted.map)
             kept = [] if best.unchanged else kept_within(embedded, parts.held_out, best.fitted.map)
-        points = []
-        if curve:
-            with clock.stage("curve"):
-                more = clock.of("fitting on fewer items")
-                points = curve_of(search, test.main, best, nodes, more)
     conditions = _conditions(data, rows, seen_by, options, pairs_from, held_out, most)
     outcome = UNCHANGED if best.unchanged else outcome_of(changes)
     result = Pivot(
@@ -196,7 +193,7 @@ def train_pivot(
         pairs_from=pairs_from,
         pairs=best.pairs(nodes),
         chosen=best.settings.name,
-        given=search.given,
+        given=map != CHOSEN,
         alpha=ALPHA,
         outcome=outcome,
         tried=[
@@ -208,7 +205,6 @@ def train_pivot(
         ],
         changes=changes,
         kept=kept,
-        curve=points,
         tested_items=test.items if changes else 0,
         judge=judge_name,
         signature=str(Signature(conditions, {"encoder": identity})),

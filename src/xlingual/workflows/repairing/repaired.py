@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import msgspec
 import numpy as np
 
-from xlingual.align.search import CORRECTIONS, Judged, Search, Step, search, steps
+from xlingual.align.search import CORRECTIONS, Judged, Search, search, steps
 from xlingual.arrays import Vectors
 from xlingual.comparison.compare import compare
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
@@ -42,7 +42,6 @@ from xlingual.requests.repairing import RepairRequest
 from xlingual.results import Results
 from xlingual.results.repair import (
     CROSSLINGUAL_MAP,
-    PIVOT_SPEC,
     POOL_MAP,
     UNCHANGED,
     Beside,
@@ -71,7 +70,6 @@ from xlingual.workflows.repairing.parts import (
     texts_of,
     three_parts,
 )
-from xlingual.workflows.repairing.pivot_steps import PivotOf
 from xlingual.workflows.repairing.tested import tested
 
 MODEL = "model"
@@ -107,7 +105,6 @@ class Repaired:
     test: PartVectors  # the part for testing
     divided: Divided = field(kw_only=True)  # the rows of its parts
     correction: HubCorrection | None = field(default=None, kw_only=True)  # None: the cosine
-    images: str | None = field(default=None, kw_only=True)  # the image encoder that the map was fitted on
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("request", "run"):
@@ -127,8 +124,6 @@ class Repaired:
             raise InputError("nothing is better than the encoder as it is: there is no transform to write")
         found = self.found
         data = {"source": self.source, "digest": found.conditions["data"], "outcome": found.outcome}
-        if self.images is not None:
-            data["images"] = self.images
         config = {
             "kind": TRANSFORM,
             "model": {
@@ -170,7 +165,6 @@ def repair_encoder(
     delta: float = 0.01,
     alpha: float = 0.05,
     image_encoder: ImageModelLike | None = None,
-    pivot: ImageModelLike | None = None,
     hubs: bool = True,
     candidate_text: str = "sentence",
     seed: int = 0,
@@ -199,8 +193,6 @@ def repair_encoder(
         delta: the loss from which a language pair counts as harmed.
         alpha: level of the tests.
         image_encoder: of the images of a manifest: Backretrieval and SIM are shown beside the test.
-        pivot: image encoder of an image pivot: maps fitted on near images of the first part are tried too.
-            It must be another one than `image_encoder`.
         hubs: try corrections of hubs too, on the best transforms and on none; their bank are the questions
             of the first part.
         candidate_text: "sentence" or "sentence+context".
@@ -225,7 +217,6 @@ def repair_encoder(
     clock = Clock(progress)
     storing: Storing = {"store": open_store(store), "progress": progress}
     with collected_warnings() as messages:
-        pivoting = None if pivot is None else PivotOf.of(pivot, data, image_encoder, storing)
         pool, n_near = pool_of_families(data, seed)
         parts = three_parts(pool, shares, seed, split_by)
         if criterion == CROSSLINGUAL:
@@ -239,13 +230,9 @@ def repair_encoder(
             whole = _whole(data, places, name, encoder, candidate_text, storing)
             identity = batch_identity(encoder)
         fit, choose, test = (whole.part(part) for part in parts)
-        more_steps: list[tuple[Step, ...]] = []
-        if pivoting is not None:
-            with clock.stage("near images"):
-                more_steps = pivoting.steps(parts[0], whole, seed, ranker, storing)
         with clock.stage("search"):
             report = clock.of("trying transforms")
-            found = _searched(fit, choose, ranker, report, criterion, more_steps, hubs=hubs)
+            found = _searched(fit, choose, ranker, report, criterion, hubs=hubs)
         unchanged = found.chosen is found.plain
         map = None if unchanged else found.chosen.map or Affine.identity(fit.questions.shape[1])
         correction = fit.correction(map, found.chosen.similarity)
@@ -261,10 +248,6 @@ def repair_encoder(
             more = beside(data, items, encoder, map, correction, image_encoder, storing["store"], seed)
     divided = Divided(data, [places.rows(part) for part in parts])
     conditions = _conditions(pool, shares, split_by, candidate_text, criterion, seed)
-    images = None
-    if pivoting is not None:
-        conditions["pivot"] = pivoting.identity
-        images = pivoting.identity if found.chosen.spec.startswith(f"{PIVOT_SPEC}:") else None
     dim = int(fit.questions.shape[1])
     result = Repair(
         encoder=name,
@@ -291,9 +274,7 @@ def repair_encoder(
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
     seen = digests_of([*texts[0], *texts[1]])
-    return Repaired(
-        result, map, base, pool.source, seen, test, divided=divided, correction=correction, images=images
-    )
+    return Repaired(result, map, base, pool.source, seen, test, divided=divided, correction=correction)
 
 
 def _search_fields(found: Search) -> dict[str, Any]:
@@ -330,11 +311,10 @@ def _searched(
     ranker: Ranker,
     progress: Callable[[int, int], None],
     criterion: str,
-    more: Sequence[tuple[Step, ...]],
     *,
     hubs: bool,
 ) -> Search:
-    """Return all transforms fitted on one part, and `more`, as another part finds them.
+    """Return all transforms fitted on one part, as another part finds them.
 
     `hubs`: with corrections of hubs.
     """
@@ -348,10 +328,7 @@ def _searched(
     return search(
         fitting,
         judge,
-        [
-            *steps(fit.questions.shape[1], len(fitting.moments), translations=has_translations(fitting)),
-            *more,
-        ],
+        steps(fit.questions.shape[1], len(fitting.moments), translations=has_translations(fitting)),
         similarities=CORRECTIONS if hubs else (),
         progress=progress,
     )
