@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # study → a line of help; its module in xlingual.papers has REQUEST, presets and run_study
 _STUDIES = {
+    "backretrieval": "Triplet and TripletXL on the best of several encoders, without parallel texts.",
     "lareqa": "Regimes of dual encoders: retrieval from a pool of all languages, and within one (LAReQA).",
 }
 

@@ -238,7 +238,7 @@ def _trained(
         for seed in seeds
         for name, recipe in study.train.items()
     ]
-    labels = [*study.given, *(path.name for *_, path in jobs)]
+    labels = [*study.given, *study.train, *(path.name for *_, path in jobs)]
     if repeated := sorted({label for label in labels if labels.count(label) > 1}):
         raise InputError(
             f"two models are named {listed(repeated, 3)}: give the encoder another name, NAME=SPEC"
