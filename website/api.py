@@ -14,7 +14,7 @@ GROUPS = {
     "Decide": "compare Comparison gate Gate plan Plan history leaderboard Leaderboard inspect_results "
     "validate_backretrieval validation_of Validation validation_table ValidationTable nearest new_study",
     "Improve": "repair_encoder train_mlmme train_triplet "
-    "train_dual_encoder train_pivot run_case_study run_mlmme_study",
+    "train_dual_encoder train_pivot run_mlmme_study",
     "Errors": "XlingualError InputError DataWarning",
 }
 

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
     from xlingual.store import Store
-    from xlingual.workflows.case_study import run_case_study
     from xlingual.workflows.leaderboard import leaderboard
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.nearest import nearest
@@ -97,7 +96,6 @@ _HOMES = {
     "plan": "comparison.plan",
     "retrieval": "evaluation.retrieval",
     "runs_against_qrels": "evaluation.retrieval",
-    "run_case_study": "workflows.case_study",
     "run_mlmme_study": "workflows.mlmme_study",
     "sts": "evaluation.sts",
     "train_dual_encoder": "workflows.train_dual_encoder",
@@ -150,7 +148,6 @@ __all__ = [
     "plan",
     "repair_encoder",
     "retrieval",
-    "run_case_study",
     "run_mlmme_study",
     "runs_against_qrels",
     "sts",

@@ -202,7 +202,7 @@ def test_what_is_not_accepted_is_found(line, message, monkeypatch):
         "xlingual train triplet m.csv --config FILE.toml --text-encoder lsa --out M",
         "xlingual casestudy mlmme --out STUDY",
         "xlingual study …",
-        "xlingual casestudy --help",
+        "xlingual papers backretrieval --help",
     ],
 )
 def test_what_is_accepted_needs_no_files(line, monkeypatch):

@@ -8,7 +8,7 @@ COMMANDS = [
     "evaluate backretrieval",
     "evaluate lareqa",
     "validate backretrieval",
-    "casestudy",
+    "papers backretrieval",
     "papers lareqa",
     "study new",
     "embed",

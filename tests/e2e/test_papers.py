@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from xlingual.demo_data.scenes import write_scenes
 from xlingual.papers import lareqa
 
 SIZES = {"trainings": 1, "epochs": 1, "steps": 1, "dim": 8, "buckets": 64, "threads": 1, "device": "cpu"}
@@ -32,3 +33,21 @@ def test_lareqa_on_built_in_data(xlingual: Any, tmp_path: Path, monkeypatch: pyt
     refused = xlingual(*asked, instead=("--dim", "4"))
     assert refused.code == 2 and "dim was 8 and is 4" in refused.err
     assert xlingual("papers", "lareqa", *SMALL).code == 2  # no --out
+
+
+def test_backretrieval_on_small_scenes(xlingual: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    write_scenes(tmp_path / "r", n=100, languages=["en", "es"], train=0.4)
+    out = tmp_path / "out"
+    done = xlingual(
+        *("papers", "backretrieval", tmp_path / "r", "--text-encoder", "random:?dim=64", "--out", out),
+        *("--image-encoder", "pixels", "--validation", "0.4", "--trainings", "1", "--epochs", "1"),
+        *("--threads", "1", "--device", "cpu", "--report"),
+    )
+    assert done.code == 0, done.err
+    assert "random-title-body" in done.out and "trained once" in done.out
+    page = (out / "report.html").read_text()
+    assert "Figure 3" in page and (out / "backretrieval" / "results.json").is_file()
+    refused = xlingual("papers", "backretrieval", "r", "--out", out)
+    assert refused.code == 2 and "--image-encoder" in refused.err
+    assert "lareqa" in xlingual("papers", "--help").out

@@ -22,7 +22,6 @@ from xlingual import (
     Plan,
     Validation,
     ValidationTable,
-    backretrieval,
     compare,
     crosslingual_retrieval,
     gate,
@@ -32,10 +31,8 @@ from xlingual import (
     validate_backretrieval,
     validation_table,
 )
-from xlingual.comparison.case_study import Cast, case_study
 from xlingual.papers import findings as papers
 from xlingual.results import Interval
-from xlingual.results import case_study as studies
 from xlingual.results import study as analyses
 from xlingual.results.repair import Repair
 from xlingual.results.runs import Gain, OfRuns
@@ -50,7 +47,6 @@ RECORDS = {
     "gate": Gate,
     "plan": Plan,
     "repair": Repair,
-    "case_study": studies.CaseStudy,
     "paper_study": papers.StudyFindings,
     "study_analysis": analyses.StudyAnalysis,
 }
@@ -117,7 +113,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             repair_encoder(manifest, texts[8], hubs=False, store=None).found,
             repair_encoder(manifest.part(np.arange(50)), texts[1], hubs=False, store=None).found,
         ],
-        "case_study": _studies(manifest, texts, str(tmp_path_factory.mktemp("study"))),
         "paper_study": _paper_studies(),
         "study_analysis": _analyses(),
     }
@@ -145,18 +140,6 @@ def _paper_studies() -> list[Any]:
     bare = papers.StudyTable("T", "t", "b")
     few = papers.StudyFindings("x", "A", ["b"], 1, [bare], [], [], [], {}, {}, {}, [])
     return [full, few]
-
-
-def _studies(manifest: Manifest, texts: list[Given], folder: str) -> list[Any]:
-    given = {"image_encoder": Given("images", 0.1), "measures": ["R@5"], "examples": False}
-    backretrieval(manifest, text_encoders=texts[:6], **given).write(folder)
-    once = studies.Training("c2", "model:c2::random:", 0, 40, 39, 512.5, 3.25)
-    before = studies.Training("d3", "model:d3::random:", None, None, None, None, None)
-    cast = Cast("f5", ("e4",), ("c2", "d3"), ("a0", "b1"))
-    return [
-        case_study(folder, cast, measure="R@5", replicates=199, trainings=[once, before]),
-        case_study(folder, Cast("f5", base_given=False), measure="R@5"),
-    ]
 
 
 def _analyses() -> list[Any]:
@@ -278,7 +261,7 @@ def written(found: Any, folder: Path) -> Path:
     """Write a record as its verb does and return the file."""
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
-    whole = ("validation", "validation_table", "comparison", "case_study", "paper_study")
+    whole = ("validation", "validation_table", "comparison", "paper_study")
     whole += ("repair", "leaderboard")
     whole += ("study_analysis",)
     found.write(folder if name in whole else path)
@@ -341,7 +324,6 @@ INNER = {
     "gate": ("decisions", 0, "p_pass"),
     "plan": ("rows", 0, "variance_own"),
     "repair": ("languages", 0, "p_harmed"),
-    "case_study": ("models", 0, "per_training"),
     "paper_study": ("trainings", 0, "epochs"),
     "study_analysis": ("systems", 0, "counts"),
 }

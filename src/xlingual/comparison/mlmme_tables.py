@@ -20,7 +20,6 @@ from xlingual.comparison.trainings import (
     decided,
     difference,
     mean_over_trainings,
-    whole,
 )
 from xlingual.results import Interval, Results, by_key
 from xlingual.results.mlmme_study import (
@@ -189,8 +188,7 @@ def _tested(part: _Part, measure: str, model: StudyModel, other: StudyModel | No
     if other is None:
         return against_chance(queries, _names(model), part.chance[measure] or 0.0)
     name = f"mlmme study|{part.language}|{part.direction}|{measure}|{model.name}|{other.name}"
-    shares = whole(queries, _names(model), _names(other))
-    return difference(queries, shares, rng=stream(seed, name), replicates=REPLICATES)
+    return difference(queries, _names(model), _names(other), rng=stream(seed, name), replicates=REPLICATES)
 
 
 def _answered(asked: Sequence[_Asked], seed: int) -> list[Question]:

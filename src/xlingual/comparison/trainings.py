@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Ints
 from xlingual.comparison.outcome import too_few, word
 from xlingual.comparison.queries import Queries
 from xlingual.results import Interval
@@ -20,15 +19,6 @@ from xlingual.stats.paired_queries import Paired
 from xlingual.stats.trainings import NOTHING, with_trainings
 
 ALPHA = 0.05  # of p-values that are corrected
-
-
-@dataclass(frozen=True)
-class Share:
-    """Some queries of one training; the mean over them has the same weight as that of any other share."""
-
-    first: str  # encoders
-    second: str
-    rows: Ints
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,8 @@ def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[floa
     error, freedom = with_trainings(error, freedom, each)
     value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error
     low, high = max(value - half, 0.0), min(value + half, queries.span)
-    return value, Interval(low, high, LEVEL, f"t, {ways}-way clusters and {len(each)} trainings"), each
+    trainings = f" and {len(each)} trainings" if len(each) > 1 else ""
+    return value, Interval(low, high, LEVEL, f"t, {ways}-way clusters{trainings}"), each
 
 
 def against_chance(queries: Queries, encoders: Sequence[str], chance: float) -> Tested:
@@ -100,19 +91,35 @@ def _error(queries: Queries, encoders: Sequence[str]) -> tuple[list[float], floa
 
 
 def difference(
-    queries: Queries, trainings: Sequence[Sequence[Share]], *, rng: np.random.Generator, replicates: int
+    queries: Queries,
+    first: Sequence[str],
+    second: Sequence[str],
+    *,
+    rng: np.random.Generator,
+    replicates: int,
 ) -> Tested:
-    """Test first less second over the shares of each training; every training has equal weight."""
+    """Test first less second, training by training; one that has one training meets each of the other's.
+
+    A query that recurs in every training stays one cluster, and every training has equal weight.
+    """
     from scipy.special import stdtr
 
-    stacked = _stacked(queries, trainings)
-    each = [float(np.mean([_gain(queries, share) for share in own])) for own in trainings]
+    count = max(len(first), len(second))
+    if not {len(first), len(second)} <= {1, count}:
+        raise ValueError(f"{len(first)} and {len(second)} trainings cannot be compared one by one")
+    paired = [queries.paired(first[i % len(first)], second[i % len(second)]) for i in range(count)]
+    each = [float(one.weight @ (one.a - one.b)) for one in paired]
     value = float(np.mean(each))
-    if note := too_few(len(np.unique(stacked.own))):
+    if note := too_few(len(np.unique(queries.own))):
         return Tested(value, each, None, None, note)
-    for share in (share for own in trainings for share in own):
-        if hub := queries.one_retrieved(share.first, share.second):
-            return Tested(value, each, None, None, f"{hub}: nothing is known about other texts")
+    if hub := queries.one_retrieved(*first, *second):
+        return Tested(value, each, None, None, f"{hub}: nothing is known about other texts")
+
+    def column(name: str) -> Any:  # noqa: ANN401  (an array)
+        return np.concatenate([getattr(one, name) for one in paired])
+
+    retrieved = () if queries.retrieved is None else (column("retrieved_a"), column("retrieved_b"))
+    stacked = Paired(column("a"), column("b"), column("weight") / count, column("own"), *retrieved)
     test = paired_test(stacked, rng=rng, replicates=replicates, span=queries.span)
     ci, p = test.interval(), float(test.p)
     error, freedom = with_trainings(test.standard_error, test.freedom, each)
@@ -129,38 +136,3 @@ def decided(tested: Sequence[Tested]) -> list[dict[str, Any]]:
     """Return the fields of each difference's record, p being corrected (Holm) for all of them."""
     adjusted = holm(np.array([1.0 if found.p is None else found.p for found in tested])).tolist()
     return [found.decided(p) for found, p in zip(tested, adjusted, strict=True)]
-
-
-def whole(queries: Queries, first: Sequence[str], second: Sequence[str]) -> list[list[Share]]:
-    """Return all queries, training by training; a model that has one training meets each of the other's."""
-    everything, count = np.arange(len(queries)), max(len(first), len(second))
-    if not {len(first), len(second)} <= {1, count}:
-        raise ValueError(f"{len(first)} and {len(second)} trainings cannot be compared one by one")
-    return [[Share(first[i % len(first)], second[i % len(second)], everything)] for i in range(count)]
-
-
-def _gain(queries: Queries, share: Share) -> float:
-    """Return first less second on a share; every sample has equal weight."""
-    i, j = queries.row_of(share.first), queries.row_of(share.second)
-    weight = queries.take(share.rows).weight
-    return float(weight @ (queries.values[i] - queries.values[j])[share.rows])
-
-
-def _stacked(queries: Queries, trainings: Sequence[Sequence[Share]]) -> Paired:
-    """Return the queries of all shares one below the other; a query that recurs keeps its clusters."""
-    parts = [
-        (
-            queries.paired(share.first, share.second),
-            share.rows,
-            queries.take(share.rows).weight / (len(trainings) * len(own)),
-        )
-        for own in trainings
-        for share in own
-    ]
-
-    def column(name: str) -> Any:  # noqa: ANN401  (an array)
-        return np.concatenate([getattr(paired, name)[rows] for paired, rows, _ in parts])
-
-    retrieved = () if queries.retrieved is None else (column("retrieved_a"), column("retrieved_b"))
-    weight = np.concatenate([weight for _, _, weight in parts])
-    return Paired(column("a"), column("b"), weight, column("own"), *retrieved)

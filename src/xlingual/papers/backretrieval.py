@@ -289,7 +289,9 @@ def measured(
         {label: spec for model in models for label, spec in model.specs.items()}, folder, context
     )
     queries = read_aligned([folder], measures=[measure]).queries[0]
-    rows = {(row.source, row.target): row for row in results.summary if row.measure == measure}
-    yield Measured(MEANS, measure, queries, chance=rows[None, None].chance)
-    for part in queries.slices("pair").values():
-        yield Measured(PAIRS, " → ".join(part.direction), part, chance=rows[part.direction].chance)
+    for part in [queries, *queries.slices("pair").values()]:
+        pair = (None, None) if part is queries else part.direction
+        rows = [row for row in results.summary if (row.source, row.target, row.measure) == (*pair, measure)]
+        where = (MEANS, measure) if part is queries else (PAIRS, " → ".join(part.direction))
+        intervals = {row.encoder: row.ci for row in rows}
+        yield Measured(*where, part, intervals, chance=rows[0].chance)

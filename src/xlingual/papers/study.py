@@ -28,7 +28,6 @@ from xlingual.comparison.trainings import (
     decided,
     difference,
     mean_over_trainings,
-    whole,
 )
 from xlingual.embed.encoding import Progress
 from xlingual.embed.sides import load_fit_texts
@@ -48,6 +47,7 @@ from xlingual.papers.findings import (
     StudyTraining,
 )
 from xlingual.requests import Record
+from xlingual.results import Interval
 from xlingual.results.runs import Gain, OfRuns
 from xlingual.signature import CONVENTIONS
 from xlingual.stats.trainings import of_runs
@@ -92,13 +92,15 @@ class Model:
 class Measured:
     """A row of a table, as a step measured it.
 
-    `queries` hold the values of each query by label; the runner makes means, intervals and tests of them.
-    `scores` are finished values by model, of measures that have no value for each query.
+    `queries` hold the values of each query by label; the runner makes means, intervals and tests of them
+    (`intervals`, by label, are those that a step knows of models with one encoder). `scores` are finished
+    values by model, of measures that have no value for each query.
     """
 
     table: str
     measure: str
     queries: Queries | None = None
+    intervals: Mapping[str, Interval | None] = field(default_factory=dict)
     scores: Mapping[str, OfRuns] = field(default_factory=dict)
     chance: float | None = None
     n: int = 0
@@ -352,8 +354,7 @@ def _tested(
     labels = encoders[question.model]
     if question.other == CHANCE:
         return against_chance(row.queries, labels, row.chance or 0.0)
-    shares = whole(row.queries, labels, encoders[question.other])
-    return difference(row.queries, shares, rng=rng, replicates=replicates)
+    return difference(row.queries, labels, encoders[question.other], rng=rng, replicates=replicates)
 
 
 def _row(
@@ -364,7 +365,7 @@ def _row(
     for name, labels in encoders.items():
         if row.queries is not None and _has(row, labels):
             _, ci, each = mean_over_trainings(row.queries, labels)
-            scores[name] = of_runs(each, ci)
+            scores[name] = of_runs(each, row.intervals.get(labels[0], ci) if len(labels) == 1 else ci)
     for one in answers:
         if (one.table, one.measure) != (row.table, row.measure) or reference not in (one.model, one.other):
             continue

@@ -242,7 +242,7 @@ Annotate: TypeAlias = Annotated[
     option(
         "Label these language pairs on the report's box plots, and connect them from row to row.",
         metavar="en-ar,…",
-        otherwise="none; a case study follows Triplet's worst pairs",
+        otherwise="none",
         reads=pair_list,
         run=True,
     ),

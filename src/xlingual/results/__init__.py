@@ -1,7 +1,7 @@
 """Results: what was found, with an interval on every number, in memory and on disk.
 
 One file for each kind: `evaluation` (results.json and the tables beside it; its numbers are in `entries` and
-`views`), `validation`, `comparison`, `gate`, `plan`, `case_study` and `study`. `values`,
+`views`), `validation`, `comparison`, `gate`, `plan` and `study`. `values`,
 `document` and `files` are what they share; `schemas` makes a JSON Schema of each.
 """
 

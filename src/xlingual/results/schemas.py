@@ -29,7 +29,6 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "pivot": "xlingual.results.pivot:Pivot",
     "inspection": "xlingual.results.inspection:Inspection",
     "paper_study": "xlingual.papers.findings:StudyFindings",
-    "case_study": "xlingual.results.case_study:CaseStudy",
     "mlmme_study": "xlingual.results.mlmme_study:MlmmeStudy",
     "study": "xlingual.study.records:Study",
     "study_key": "xlingual.study.records:StudyKey",

@@ -1,4 +1,4 @@
-"""The requests of the training commands, and of the case study, which trains too."""
+"""The requests of the training commands."""
 
 from __future__ import annotations
 
@@ -7,22 +7,15 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from xlingual.errors import InputError
-from xlingual.requests.ranking import Ranking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.shared import (
-    Annotate,
     Form,
-    ImageEncoding,
     Keeping,
     ManifestOptions,
-    Output,
     PoolLanguages,
-    Sampling,
     Split,
-    TextEncoders,
 )
-from xlingual.requests.values import Positive, Share
-from xlingual.training.options import Epochs, FitOptions, KeepEpoch, Rate, defaults_in_help
+from xlingual.training.options import FitOptions, defaults_in_help
 from xlingual.training.recipes.dual_options import NETWORK_FIT, DualOptions
 from xlingual.training.recipes.mlmme_options import (
     FIT_PRESETS,
@@ -206,77 +199,3 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     fit: FitOptions
     keeping: Keeping
     folder: ModelOutput
-
-
-class CaseStudyRequest(Request, frozen=True, kw_only=True):
-    """Evaluate encoders, train on the best without parallel texts, and report what changed."""
-
-    command = "casestudy"
-    own_folder = True
-    otherwise: ClassVar[Mapping[str, str]] = defaults_in_help(TripletOptions, CONVENTIONS)
-
-    data: ManifestOptions
-    images: ImageEncoding
-    text_encoders: TextEncoders
-    keeping: Keeping
-    sampling: Sampling
-    ranking: Ranking
-    output: Output
-    base: Annotated[
-        str | None,
-        option("The base encoder of the trainings.", metavar="NAME", otherwise="the best one"),
-    ] = None
-    train_split: Annotated[
-        str,
-        option("Rows to train on; those of --split are evaluated (default there: test).", metavar="NAME"),
-    ] = "train"
-    trainings: Annotated[
-        int, option("Number of trainings of each model, with different seeds.", metavar="N")
-    ] = 1
-    measure: Annotated[str, option("The measure of the study: R@k or RR.", metavar="NAME")] = "R@10"
-    worst: Annotated[
-        Positive,
-        option(
-            "Number of Triplet's worst language pairs to examine; at most half of all pairs.", metavar="N"
-        ),
-    ] = 3
-    triplet: Annotated[
-        tuple[str, ...],
-        option(
-            "Take this model, trained before, instead of training one; repeat for several trainings.",
-            metavar="MODEL",
-        ),
-    ] = ()
-    triplet_xl: Annotated[
-        tuple[str, ...],
-        option(
-            "Take this model of TripletXL instead of training one; repeat for several.",
-            metavar="MODEL",
-        ),
-    ] = ()
-    pivot_image_encoder: Annotated[
-        str | None,
-        option(
-            "Also fit an image pivot of the base, with this image encoder; it must differ from that of the "
-            "study.",
-            metavar="SPEC",
-            otherwise="no image pivot",
-        ),
-    ] = None
-    control: Annotated[
-        bool,
-        option("Also evaluate a control: the concatenated title and body of the base, without training."),
-    ] = True
-    examples: Annotated[bool, option("Show texts and thumbnails as examples in the report.", run=True)] = True
-    conventions: Conventions = "default"
-    annotate: Annotate = ()
-    model: TripletOptions = TripletOptions(beta=0.01)
-    epochs: Epochs = 40
-    rate: Rate = 0.01
-    keep_epoch: KeepEpoch = "best"
-    validation: Annotated[
-        Share,
-        option("Share of the rows to train on where epochs are compared.", metavar="SHARE"),
-    ] = 0.1
-    resume: Annotated[bool, option("Continue interrupted trainings.", run=True)] = False
-    force: TrainAnew = False

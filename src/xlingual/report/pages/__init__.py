@@ -29,7 +29,6 @@ PAGES: Mapping[str, str] = {
     "Pivot": "pivot",
     "Inspection": "inspection",
     "StudyFindings": "xlingual.papers.page",
-    "CaseStudy": "case_study",
     "MlmmeStudy": "mlmme_study",
     "StudyAnalysis": "study",
     "Suite": "suite",
@@ -39,7 +38,7 @@ PAGES: Mapping[str, str] = {
     "PoolOverview": "overview",
 }
 _SHORT = 12  # digits of a digest that people compare
-EMPHASISED = ("Results", "Validation", "CaseStudy")  # pages with figures in which something can stand out
+EMPHASISED = ("Results", "Validation")  # pages with figures in which something can stand out
 
 
 def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) -> Page:  # noqa: ANN401
