@@ -20,22 +20,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.columns import pick
 from xlingual.data.rows import numbered
-from xlingual.ragged import components
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+from xlingual.ragged import components, groups, spans, starts, sums
 
 SIMILAR = 0.7  # least similarity of texts that count as near-equal
 _LETTERS, _SIGNS = 4, 2  # characters of a shingle: of letters, and of signs that stand for syllables or words
 _FIRST_SIGN = 0x2E80  # code points from here on are Chinese, Japanese and Korean
-_MEETINGS = 1 << 22  # of prefixes, in a tile
+_MEETINGS = 1 << 20  # of prefixes, in a tile
 _COMPARED = 1 << 14  # pairs compared at once
 _REST = 0.7  # prefixes are longer than need be by this: more prefixes meet, far fewer pairs are compared
 _ROUNDING = 1e-9
@@ -63,98 +59,109 @@ def near_texts(
     filled = np.flatnonzero(np.array([bool(text) for text in different], dtype=bool))
     first = np.unique(code, return_index=True)[1][filled]
     asked = np.unique(code if queries is None else code[queries])
-    sets = _weighted_sets([different[i] for i in filled], shingles)
-    size = np.asarray(sets.sum(axis=1)).ravel()
+    sets = _Sets.of([different[i] for i in filled], shingles)
     places = np.flatnonzero(np.isin(code, np.intersect1d(filled, asked)))
     order = places[np.argsort(code[places], kind="stable")]
     same = code[order[1:]] == code[order[:-1]]  # the next text is the same
     pairs = [(order[:-1][same], order[1:][same], np.ones(int(same.sum())))]
-    for a, b in _meeting(sets, size, np.searchsorted(filled, asked[np.isin(asked, filled)]), least):
+    for a, b in _meeting(sets, np.searchsorted(filled, asked[np.isin(asked, filled)]), least):
         for start in range(0, len(a), _COMPARED):
             left, right = a[start : start + _COMPARED], b[start : start + _COMPARED]
-            shared = np.asarray(sets[left].minimum(sets[right]).sum(axis=1)).ravel()
-            similarity = shared / (size[left] + size[right] - shared)
+            shared = sets.shared(left, right)
+            similarity = shared / (sets.size[left] + sets.size[right] - shared)
             near = similarity >= least - _ROUNDING
             pairs.append((first[left[near]], first[right[near]], similarity[near]))
     first, second, similarities = map(np.concatenate, zip(*pairs, strict=True))
     return first, second, similarities
 
 
-def _weighted_sets(texts: Sequence[str], most: int | None = None) -> csr_matrix:
-    """Return the weights of the shingles of each text [n, shingles], the rarest shingles first.
+@dataclass(frozen=True)
+class _Sets:
+    """The shingles of n texts, [e] of all: each text's together, the rarest first."""
 
-    A blank stands before and behind each text; what would reach into the next text is cut. Where there are
-    over `most` for each text, they are those of some hashes.
-    """
-    from scipy.sparse import csr_matrix
+    key: Ints  # [e] ascending: the text times the number of different shingles, plus the shingle
+    start: Ints  # [n + 1] where the shingles of each text begin
+    row: Ints  # [e] the text
+    shingle: Ints  # [e]
+    weight: Floats  # [e]
+    size: Floats  # [n] weight of each set
 
-    whole = "".join(f" {text} " for text in texts)
-    points = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    length = np.fromiter((len(text) + 2 for text in texts), dtype=np.int64, count=len(texts))
-    visible = points[points > ord(" ")]
-    n = _SIGNS if len(visible) and np.median(visible) >= _FIRST_SIGN else _LETTERS
-    row = np.repeat(np.arange(len(texts), dtype=np.uint64), length)
-    value = np.zeros(len(points), dtype=np.uint64)
-    for k in range(n):
-        value *= _FACTOR
-        end = len(points) - k
-        value[:end] += np.where(row[:end] == row[k:], points[k:], 0).astype(np.uint64)
-    value = value * _FACTOR >> _ROW_BITS  # well mixed: the highest bits depend on all characters
-    if most is not None and len(value) > most * len(texts):
-        some = value % np.uint64(len(value) // (most * len(texts))) == 0
-        value, row = value[some], row[some]
-    keys = np.sort(value << _ROW_BITS | row)
-    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]  # each shingle of a text once
-    value = keys >> _ROW_BITS
-    code = np.cumsum(np.append(False, value[1:] != value[:-1]))[: len(keys)]
-    row = (keys & ((np.uint64(1) << _ROW_BITS) - np.uint64(1))).astype(np.int64)
-    df = np.bincount(code)
-    rank = np.empty(len(df), dtype=np.int64)
-    rank[np.argsort(df, kind="stable")] = np.arange(len(df))
-    weight = np.log1p(len(texts) / df)
-    sets = csr_matrix((weight[code], (row, rank[code])), shape=(len(texts), len(df)))
-    sets.sort_indices()
-    return sets
+    @classmethod
+    def of(cls, texts: Sequence[str], most: int | None = None) -> _Sets:
+        """Return the sets of shingles; where there are over `most` for each text, those of some hashes.
+
+        A blank stands before and behind each text; what would reach into the next text is cut.
+        """
+        whole = "".join(f" {text} " for text in texts)
+        points = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        length = np.fromiter((len(text) + 2 for text in texts), dtype=np.int64, count=len(texts))
+        visible = points[points > ord(" ")]
+        n = _SIGNS if len(visible) and np.median(visible) >= _FIRST_SIGN else _LETTERS
+        row = np.repeat(np.arange(len(texts), dtype=np.uint64), length)
+        value = np.zeros(len(points), dtype=np.uint64)
+        for k in range(n):
+            value *= _FACTOR
+            end = len(points) - k
+            value[:end] += np.where(row[:end] == row[k:], points[k:], 0).astype(np.uint64)
+        value = value * _FACTOR >> _ROW_BITS  # well mixed: the highest bits depend on all characters
+        if most is not None and len(value) > most * len(texts):
+            some = value % np.uint64(len(value) // (most * len(texts))) == 0
+            value, row = value[some], row[some]
+        keys = np.sort(value << _ROW_BITS | row)
+        keys = keys[groups(keys)[0]]  # each shingle of a text once
+        df = groups(keys >> _ROW_BITS)[1]
+        rank = np.empty(len(df), dtype=np.int64)
+        rank[np.argsort(df, kind="stable")] = np.arange(len(df))
+        rows = (keys & ((np.uint64(1) << _ROW_BITS) - np.uint64(1))).astype(np.int64)
+        key = np.sort(rows * max(len(df), 1) + np.repeat(rank, df))
+        rows, shingle = np.divmod(key, max(len(df), 1))
+        weight = np.log1p(len(texts) / np.sort(df, kind="stable"))[shingle]
+        return cls(key, starts(rows, len(texts)), rows, shingle, weight, sums(rows, weight, len(texts)))
+
+    def shared(self, first: Ints, second: Ints) -> Floats:
+        """Return the weight of the shingles that two texts share, for each pair [p]."""
+        pair, at = spans(self.start[first], self.start[first + 1] - self.start[first])
+        sought = self.key[at] + (second - first)[pair] * (len(self.key) and int(self.shingle.max()) + 1)
+        place = np.minimum(np.searchsorted(self.key, sought), len(self.key) - 1)
+        return sums(pair, np.where(self.key[place] == sought, self.weight[at], 0.0), len(first))
 
 
-def _meeting(sets: csr_matrix, size: Floats, asked: Ints, least: float) -> Iterator[tuple[Ints, Ints]]:
+def _meeting(sets: _Sets, asked: Ints, least: float) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs that may be similar enough, at least one of them asked: the smaller number first.
 
     A shared shingle lies in both prefixes, or in the rest of the set whose prefix ends earlier.
     """
-    prefix, rest, end = _prefixes(sets, size, least)
-    inverted = prefix.T.tocsr()
-    total = np.cumsum(np.asarray((prefix != 0)[asked] @ np.diff(inverted.indptr).astype(np.float64)).ravel())
-    inverted.data[:] = 1
-    is_asked = np.zeros(sets.shape[0], dtype=bool)
+    n, total = len(sets.size), np.append(0.0, np.cumsum(sets.weight))
+    rarer = total[:-1] - total[sets.start[sets.row]]  # weight before this shingle
+    size = sets.size[sets.row]
+    inside = np.flatnonzero(size - rarer >= _REST * least * size - _ROUNDING)
+    row, shingle, weight = sets.row[inside], sets.shingle[inside], sets.weight[inside]
+    rest = sets.size - sums(row, weight, n)
+    start = starts(row, n)
+    end = np.append(shingle, 0)[np.maximum(start[1:] - 1, 0)]  # the last one of each prefix
+    holders = row[np.argsort(shingle, kind="stable")]
+    count = np.bincount(shingle)
+    begin = np.cumsum(count) - count
+    meetings = np.cumsum(sums(row, count[shingle].astype(np.float64), n)[asked])
+    is_asked = np.zeros(n, dtype=bool)
     is_asked[asked] = True
-    start = 0
-    while start < len(asked):  # tiles of rows whose prefixes meet `_MEETINGS` times at most, or of one row
-        spent = total[start - 1] if start else 0.0
-        stop = max(start + 1, int(np.searchsorted(total, spent + _MEETINGS, side="right")))
-        rows, start = asked[start:stop], stop
-        met = (prefix[rows] @ inverted).tocoo()
-        a, b = rows[met.row], met.col.astype(np.int64)
-        most = met.data + np.where(end[a] < end[b], rest[a], rest[b])
+    done = 0
+    while done < len(asked):  # tiles of rows whose prefixes meet `_MEETINGS` times at most, or of one row
+        spent = meetings[done - 1] if done else 0.0
+        stop = max(done + 1, int(np.searchsorted(meetings, spent + _MEETINGS, side="right")))
+        rows, done = asked[done:stop], stop
+        of_row, at = spans(start[rows], start[rows + 1] - start[rows])
+        line, place = spans(begin[shingle[at]], count[shingle[at]])
+        a, b = rows[of_row[line]], holders[place]
         once = (a < b) | (~is_asked[b] & (a != b))  # a pair with both asked is met twice
-        near = once & (most >= (size[a] + size[b]) * (least / (1 + least)) - _ROUNDING)
+        pair = a[once] * n + b[once]
+        order = np.argsort(pair)
+        first = groups(pair[order])[0]
+        met = np.add.reduceat(weight[at][line][once][order], first) if len(first) else np.empty(0)
+        a, b = np.divmod(pair[order[first]], n)
+        most = met + np.where(end[a] < end[b], rest[a], rest[b])
+        near = most >= (sets.size[a] + sets.size[b]) * (least / (1 + least)) - _ROUNDING
         yield np.minimum(a[near], b[near]), np.maximum(a[near], b[near])
-
-
-def _prefixes(sets: csr_matrix, size: Floats, least: float) -> tuple[csr_matrix, Floats, Ints]:
-    """Return the prefixes [n, shingles], the weight [n] of what follows each, and its last shingle [n]."""
-    from scipy.sparse import csr_matrix
-
-    row = np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr))
-    total = np.cumsum(sets.data)
-    rarer = total - sets.data - np.append(0.0, total)[sets.indptr[row]]  # weight before this shingle
-    inside = size[row] - rarer >= _REST * least * size[row] - _ROUNDING
-    prefix = csr_matrix((sets.data[inside], (row[inside], sets.indices[inside])), shape=sets.shape)
-    rest = size - np.asarray(prefix.sum(axis=1)).ravel()
-    end = np.zeros(sets.shape[0], dtype=np.int64)  # of an empty set: any, for it meets none
-    some = np.diff(prefix.indptr) > 0
-    end[some] = prefix.indices[prefix.indptr[1:][some] - 1]
-    return prefix, rest, end
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,13 @@ from xlingual.ragged import members, sums
 from xlingual.ranking import TopK
 from xlingual.results import Interval
 from xlingual.results.views import HubBin, HubCounts
+from xlingual.stats.intervals import LEVEL, t_quantile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 HUBS_OF = 10  # first places that are looked at, where a task lists as many
 MOST_HUBS = 10  # in the table, of each encoder and subject
-LEVEL = 0.95
 _MOST_NAMED = 1000  # candidates that tie: more of them are not named one by one
 _LINES = 2_000_000  # of all queries that tie; then fewer are named
 _SAME = 9  # decimals to which occurrences must agree to be the same
@@ -91,8 +91,6 @@ def hubs_of(places: Places, wrong: Floats, cluster: Ints, *, languages: Language
         languages: of queries and candidates, where there are several on one side.
 
     """
-    from scipy.special import stdtrit
-
     m = places.n_candidates
     code = np.zeros(m, dtype=np.int64) if languages is None else languages.candidate
     hubness = hubness_of(places, code, 1 if languages is None else max(len(languages.tags), 1))
@@ -107,7 +105,7 @@ def hubs_of(places: Places, wrong: Floats, cluster: Ints, *, languages: Language
         share = float((errors[above].sum() + part * errors[level].sum()) / errors.sum())
     ci, (error, n_clusters) = None, skewness_error(places, cluster)
     if np.isfinite(error):
-        reach = float(stdtrit(n_clusters - 1, (1 + LEVEL) / 2)) * error
+        reach = t_quantile(LEVEL, n_clusters - 1) * error
         ends = hubness.skewness - reach, hubness.skewness + reach
         ci = Interval(*ends, LEVEL, "jackknife over clusters of queries")
     least, counted = bins_of(hubness.occurrences)

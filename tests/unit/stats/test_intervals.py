@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from xlingual.stats import ResidualPart, interval, mean_interval, median_interval, standard_error
+from xlingual.stats.intervals import t_quantile
 
 dyads = SimpleNamespace(**run_path(str(Path(__file__).with_name("dyads.py"))))
 UNIT = (0.0, 1.0)
@@ -157,3 +159,10 @@ def test_labels_of_any_size_are_the_same_clusters(offset):
     values, own, found = rng.random(60), rng.integers(0, 20, 60), rng.integers(0, 30, 60)
     plain = mean_interval(values, [own, found], bounds=(0.0, 1.0))
     assert mean_interval(values, [own + offset, found + offset], bounds=(0.0, 1.0)) == plain
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.99, 0.9998])
+def test_quantiles_of_student_are_those_of_scipy(level):
+    freedoms = [1, 2, 2.5, 3, 4.7, 10, 29, 364.2, 999, 1001, 5e3, 1e6, np.inf]
+    ours = [t_quantile(level, freedom) for freedom in freedoms]
+    np.testing.assert_allclose(ours, stdtrit(freedoms, 0.5 + level / 2), rtol=1e-9)
