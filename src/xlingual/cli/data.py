@@ -199,7 +199,7 @@ def _overview(found: Check, near: NearDuplicates) -> Table:
             f"{images.n_distinct:,} distinct, {len(images.missing):,} missing, "
             f"{len(images.unreadable):,} unreadable"
         )
-    joined = "" if near.clusters is None else f", {near.clusters.n_joined:,} clusters"
+    joined = "" if near.n_joined is None else f", {near.n_joined:,} clusters"
     rows = [
         ("rows", found.n_table_rows, ""),
         ("items", found.n_items, f"{found.n_items_multilingual:,} with texts in several languages"),

@@ -15,7 +15,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
-from xlingual.data.near_texts import LARGEST, SIMILAR, Links, text_links, without_chains
+from xlingual.data.near_texts import SIMILAR, Links, text_links, without_chains
 from xlingual.embed.sides import ImageIndex
 from xlingual.errors import parameter, warn
 from xlingual.ragged import components
@@ -53,15 +53,6 @@ class TextUnits:
 
 
 @dataclass(frozen=True)
-class Clusters:
-    """Units joined by near-duplicates."""
-
-    cluster: Ints  # [n] of each row
-    n_joined: int  # clusters of several units
-    largest_share: float  # of all units
-
-
-@dataclass(frozen=True)
 class NearDuplicates:
     """The near-duplicates found among the units of some rows."""
 
@@ -74,7 +65,9 @@ class NearDuplicates:
     least_cosine: float | None  # of near-equal images; None: no vectors of images were looked at
     n_split: int  # chains that were too long: only their nearest units are linked
     examples: list[tuple[int, int]]  # pairs of near-equal rows, the nearest, rather unequal ones
-    clusters: Clusters | None  # None: not joined
+    cluster: Ints | None = None  # [n] of each row, where near-duplicates are joined
+    n_joined: int | None = None  # clusters of several units
+    largest_share: float | None = None  # of all units, in one cluster
 
     @property
     def matter(self) -> bool:
@@ -83,49 +76,36 @@ class NearDuplicates:
 
     def about(self) -> dict[str, Any]:
         """Return the record of these that results keep."""
-        found = {name: value for name, value in vars(self).items() if name not in ("examples", "clusters")}
-        if self.clusters is not None:
-            found |= {"n_joined": self.clusters.n_joined, "largest_share": self.clusters.largest_share}
-        return found
+        left_out = {"examples", "cluster"} | (
+            set() if self.cluster is not None else {"n_joined", "largest_share"}
+        )
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
 
 def with_near_duplicates(
-    manifest: Manifest,
-    own: Ints,
-    languages: Sequence[str],
-    images: ImageIndex | None,
-    cluster: str,
-    ranker: Ranker = CPU,
+    manifest: Manifest, own: Ints, languages: Sequence[str], images: ImageIndex | None, cluster: str
 ) -> tuple[Manifest, NearDuplicates]:
     """Return the manifest as it is evaluated, and the near-duplicates among the units of the rows `own`.
 
     Its clusters hold near-duplicates where `cluster` says so; else there is a warning where they matter.
     """
     rows, codes = TextUnits.of(manifest), np.array([manifest.languages.index(tag) for tag in languages])
-    near = near_duplicates(rows, own, codes, images, join=cluster == NEAR_DUPLICATES, ranker=ranker)
+    near = near_duplicates(rows, own, codes, images, join=cluster == NEAR_DUPLICATES)
     warn_of_near_duplicates(near, rows)
-    if near.clusters is not None:
-        manifest = replace(manifest, cluster=near.clusters.cluster)
-    return manifest, near
+    return manifest if near.cluster is None else replace(manifest, cluster=near.cluster), near
 
 
 def near_questions(questions: Questions, cluster: str) -> NearDuplicates:
     """Look for near-equal questions of a pool; warn where there are many that no cluster holds."""
     rows = TextUnits(questions.text, questions.language, questions.cluster, questions.ids)
     own, languages = np.arange(len(questions)), np.unique(questions.language)
-    found = near_duplicates(rows, own, languages, join=cluster == NEAR_DUPLICATES)
-    warn_of_near_duplicates(found, rows, "clusters of questions")
-    return found
+    near = near_duplicates(rows, own, languages, join=cluster == NEAR_DUPLICATES)
+    warn_of_near_duplicates(near, rows, "clusters of questions")
+    return near
 
 
 def near_duplicates(
-    rows: TextUnits,
-    own: Ints,
-    languages: Ints,
-    images: ImageIndex | None = None,
-    *,
-    join: bool,
-    ranker: Ranker = CPU,
+    rows: TextUnits, own: Ints, languages: Ints, images: ImageIndex | None = None, *, join: bool
 ) -> NearDuplicates:
     """Look for near-duplicates among the units of the rows `own`, by their texts in the languages and images.
 
@@ -135,10 +115,10 @@ def near_duplicates(
     looked, among = (units, units) if join else compared_units(units)
     part = np.flatnonzero(np.isin(rows.language, languages) & np.isin(rows.unit, among))
     queries = None if join else part[np.isin(rows.unit[part], looked)]
-    shingles = None if queries is None else _SHINGLES
-    links, threshold = [text_links(rows.text, rows.language, part, queries, shingles)], None
+    links = [text_links(rows.text, rows.language, part, queries, None if join else _SHINGLES)]
+    threshold = None
     if images is not None:
-        of_images, threshold = image_links(images, part, queries, ranker)
+        of_images, threshold = image_links(images, part, queries)
         links.append(of_images)
     unit = np.searchsorted(among, rows.unit)
     # links of each kind are looked at alone first: a chain of one kind costs no links of another
@@ -148,26 +128,26 @@ def near_duplicates(
     ends = np.stack([between.first, between.second])
     pairs = np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)  # each once in each order
     pairs = pairs[:, np.isin(among[pairs[0]], looked)]
-    scale = (len(units) - 1) / max(len(among) - 1, 1)
-    clusters = None
+    clusters: dict[str, Any] = {}
     if join:
         label = components(len(units), between.first, between.second)
         sizes = np.bincount(label)
         cluster = rows.unit + len(sizes)  # units that take no part keep their cluster
         is_part = np.isin(rows.unit, units)
         cluster[is_part] = label[np.searchsorted(units, rows.unit[is_part])]
-        clusters = Clusters(cluster, int((sizes > 1).sum()), float(sizes.max() / len(units)))
+        n_joined, largest = int((sizes > 1).sum()), float(sizes.max() / len(units))
+        clusters = {"cluster": cluster, "n_joined": n_joined, "largest_share": largest}
     return NearDuplicates(
         n_units=len(units),
         n_looked=len(looked),
         n_among=len(among),
         n_near=len(distinct_values(pairs[0])),
-        per_unit=scale * pairs.shape[1] / max(len(looked), 1),
+        per_unit=(len(units) - 1) / max(len(among) - 1, 1) * pairs.shape[1] / max(len(looked), 1),
         least_similarity=SIMILAR,
         least_cosine=threshold,
         n_split=n_split + sum(count for _, count in split),
         examples=_examples(Links.joined(links), unit),
-        clusters=clusters,
+        **clusters,
     )
 
 
@@ -180,29 +160,25 @@ def compared_units(units: Ints) -> tuple[Ints, Ints]:
     return units[np.sort(drawn[:_LOOKED])], units[np.sort(drawn[:_AMONG])]
 
 
-def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = "items") -> None:
+def warn_of_near_duplicates(near: NearDuplicates, rows: TextUnits, what: str = "items") -> None:
     """Warn of near-duplicates that nobody declared, where they matter; of chains, where clusters are made."""
-    alike = "texts" if found.least_cosine is None else "texts or images"
-    if found.clusters is not None and found.n_split:
-        message = (
-            f"{found.n_split:,} {'chain' if found.n_split == 1 else 'chains'} of near-equal {alike} held "
-            f"over {LARGEST:.0%} of all {what} and fell apart: only the nearest stay one cluster, the "
-            f"largest has {found.clusters.largest_share:.1%}; where more belong together, say so in a column "
-            "'cluster'"
+    alike = "texts" if near.least_cosine is None else "texts or images"
+    if near.largest_share is not None and near.n_split:
+        warn(
+            f"near-duplicates: {near.n_split:,} {'chain' if near.n_split == 1 else 'chains'} of near-equal "
+            f"{alike} fell apart, only the nearest stay one cluster (the largest has "
+            f"{near.largest_share:.1%} of all {what}): say what belongs together in a column 'cluster'"
         )
-    elif found.clusters is None and found.matter:
-        all_of_them = found.n_looked == found.n_units
-        looked_at = "" if all_of_them else f" looked at (there are {found.n_units:,})"
-        first, second = (repr(rows.ids[row]) for row in found.examples[0])
-        message = (
-            f"{found.n_near:,} of {found.n_looked:,} {what}{looked_at} have near-equal {alike} in others, "
-            f"which nobody declared (such as {first} and {second}): intervals may be too narrow; "
+    elif near.cluster is None and near.matter:
+        looked_at = "" if near.n_looked == near.n_units else f" looked at (there are {near.n_units:,})"
+        first, second = (repr(rows.ids[row]) for row in near.examples[0])
+        warn(
+            f"near-duplicates: {near.n_near:,} of {near.n_looked:,} {what}{looked_at} have near-equal "
+            f"{alike} in others, which nobody declared (such as {first} and {second}): intervals may be "
+            "too narrow; "
             f"{parameter('cluster', 'near-duplicates')} puts them into one cluster, or say which belong "
             "together in a column 'cluster'"
         )
-    else:
-        return
-    warn(f"near-duplicates: {message}")
 
 
 def declared_units(manifest: Manifest) -> Ints:
@@ -211,8 +187,8 @@ def declared_units(manifest: Manifest) -> Ints:
         return manifest.item
     n = len(manifest)
     columns = [
-        np.unique(column, return_index=True, return_inverse=True)
-        for column in (manifest.cluster, manifest.item)
+        np.unique(codes, return_index=True, return_inverse=True)
+        for codes in (manifest.cluster, manifest.item)
     ]
     first = np.concatenate([row[which] for _, row, which in columns])  # row of the same cluster, or item
     return components(n, np.tile(np.arange(n), 2), first)
@@ -238,10 +214,10 @@ def image_links(
     rank(similarity, [top], ranker)
     best = top.result()
     cosine = np.multiply(similarity.keys(best.query, best.candidate), UNIT, dtype=np.float64)
-    first, second = queried[best.query], best.candidate
-    near = (first != second) & (cosine >= least)
+    one, other = queried[best.query], best.candidate
+    near = (one != other) & (cosine >= least)
     distance = (1 - cosine[near]) / max(1 - least, UNIT)
-    return Links.joined([same, Links(shows[first[near]], shows[second[near]], distance)]), least
+    return Links.joined([same, Links(shows[one[near]], shows[other[near]], distance)]), least
 
 
 def near_cosine(vectors: UnitVectors) -> float:
@@ -271,6 +247,5 @@ def _examples(links: Links, unit: Ints) -> list[tuple[int, int]]:
     apart = np.flatnonzero(unit[links.first] != unit[links.second])
     nearest = apart[np.lexsort((links.distance[apart], links.distance[apart] == 0))]
     ends = np.sort(unit[np.stack([links.first[nearest], links.second[nearest]])], axis=0)
-    new = np.sort(np.unique(ends, axis=1, return_index=True)[1])[:_EXAMPLES]
-    chosen = nearest[new]
+    chosen = nearest[np.sort(np.unique(ends, axis=1, return_index=True)[1])[:_EXAMPLES]]
     return list(zip(links.first[chosen].tolist(), links.second[chosen].tolist(), strict=True))

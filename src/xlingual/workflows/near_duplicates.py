@@ -40,8 +40,8 @@ def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[C
     if not found.matter:
         return []
     of = f"{found.n_looked:,} items" + (" looked at" if found.n_looked < found.n_units else "")
-    clusters = found.clusters
-    largest = "" if clusters is None else f" (the largest cluster has {clusters.largest_share:.1%})"
+    share = found.largest_share
+    largest = "" if share is None else f" (the largest cluster has {share:.1%})"
     sentence = (
         f"{found.n_near:,} of {of} have near-equal texts or images in other items{largest}: say what belongs "
         "together in a column 'cluster', or evaluate with --cluster near-duplicates, else intervals may be "

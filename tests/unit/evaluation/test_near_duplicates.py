@@ -115,59 +115,6 @@ def near_warnings(results):
     return [text for text in results.warnings if text.startswith("near-duplicates")]
 
 
-def test_images_alone_and_texts_alone_are_enough_for_backretrieval(shop):
-    rows, vectors = shop
-    rng = np.random.default_rng(1)
-    other_words = [{"id": row["id"], "text_en": words(rng, 6), "text_de": words(rng, 6)} for row in rows]
-    for given, images in ((other_words, vectors), (rows, rng.normal(size=vectors.shape))):
-        found = run(backretrieval, given, images, cluster="near-duplicates").diagnostics["near_duplicates"]
-        assert found["n_joined"] == LINES and found["per_unit"] == 2
-    nothing = run(backretrieval, other_words, rng.normal(size=vectors.shape))
-    assert nothing.diagnostics["near_duplicates"]["per_unit"] < 0.1 and near_warnings(nothing) == []
-
-
-def test_declared_clusters_stay_together_and_are_joined(shop):
-    rows, vectors = shop
-    declared = [row | {"cluster": str(i // 6)} for i, row in enumerate(rows)]  # two lines each
-    found = run(crosslingual_retrieval, declared, vectors, cluster="near-duplicates")
-    assert partition(found.per_query["cluster"].to_pylist()) == {
-        frozenset(range(i, i + 6)) for i in range(0, 3 * LINES, 6)
-    }
-    assert found.diagnostics["near_duplicates"]["n_units"] == LINES / 2
-
-
-def test_a_chain_of_titles_is_split_and_told(shop):
-    rows = shop[0]
-    frame = words(np.random.default_rng(2), 8)
-    chained = [
-        {"id": str(i), "text_en": f"{frame} {i % 3}{i}", "text_de": row["text_de"]}
-        for i, row in enumerate(rows)
-    ]
-    chained += [
-        {"id": str(i), "text_en": words(np.random.default_rng(i), 8), "text_de": str(i)}
-        for i in range(48, 250)
-    ]
-    vectors = np.concatenate([shop[1], np.random.default_rng(3).normal(size=(202, 16))])
-    found = run(backretrieval, chained, vectors, cluster="near-duplicates")
-    about = found.diagnostics["near_duplicates"]
-    assert about["n_split"] == 1 and about["largest_share"] <= 0.05
-    (_message,) = near_warnings(found)
-
-
-def test_the_order_of_rows_does_not_matter(shop):
-    rows = shop[0]
-
-    def clusters(order):
-        manifest = Manifest.of([rows[i] for i in order])
-        units = room.TextUnits.of(manifest)
-        found = room.near_duplicates(units, np.arange(len(manifest)), np.arange(2), join=True)
-        names = [manifest.ids[row] for row in range(len(manifest))]
-        codes = found.clusters.cluster.tolist()
-        return {frozenset(n for n, c in zip(names, codes, strict=True) if c == code) for code in set(codes)}
-
-    assert clusters(range(48)) == clusters(np.random.default_rng(4).permutation(48).tolist())
-
-
 def test_a_sample_tells_about_how_many_there_are(shop, monkeypatch):
     rows, _ = shop
     units = room.TextUnits.of(Manifest.of(rows))
@@ -218,14 +165,3 @@ def test_near_images_are_relative_to_the_background_and_rarer_than_chance():
     assert near.mean() < 0.15 < ((cosines >= 0.75).sum(axis=1) - 1).mean()
     assert room.near_cosine(UnitVectors(np.ones((5, 3), dtype=np.float32))) == 1.0
     assert room.near_cosine(UnitVectors(wide[:2])) == 1.0
-
-
-def test_an_item_without_any_text_leaves_a_gap_that_does_no_harm():
-    rows = [{"id": f"i{i}", "text_en": f"e {i}", "text_de": f"d {i}"} for i in range(4)]
-    rows[1] |= {"text_en": "", "text_de": ""}
-    manifest = Manifest.of(rows)
-    unit = room.declared_units(manifest)
-    assert len(set(unit)) == len(set(manifest.item)) == 3
-    assert all(
-        (unit[a] == unit[b]) == (manifest.item[a] == manifest.item[b]) for a in range(6) for b in range(6)
-    )

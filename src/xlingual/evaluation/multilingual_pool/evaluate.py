@@ -205,7 +205,8 @@ class PoolRun(Run):
 
         with self.stage("near-duplicates", "looking for near-duplicates"):
             self.near = near_questions(self.pool.questions, self.options.cluster)
-        self.cluster = (self.near.clusters or self.pool.questions).cluster
+        own = self.near.cluster
+        self.cluster = self.pool.questions.cluster if own is None else own
         rows, ids = rows_of_queries(self.pool, self.cluster), with_languages(self.names[1])
         numbers, stream = Numbers(NAME, self.measures, [self.subject], compared=0), self._stream(recording)
         results = evaluate(self, numbers, stream, rows, recording, candidate_ids=ids)
