@@ -37,6 +37,6 @@ def _cumulated(n: int, p: float) -> Floats:
     most = min(n, int(n * p + _FAR * np.sqrt(n * p + 1) + _FAR))
     hits = np.arange(1, most + 1)
     log = n * np.log1p(-p) + np.cumsum(np.log((n - hits + 1) / hits) + np.log(p) - np.log1p(-p))
-    chance = np.minimum(np.cumsum(np.exp(np.append(n * np.log1p(-p), log))), 1.0)
+    chance: Floats = np.minimum(np.cumsum(np.exp(np.append(n * np.log1p(-p), log))), 1.0)
     chance[-1] = 1.0
     return chance
