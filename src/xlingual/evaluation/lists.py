@@ -33,7 +33,6 @@ class Lists:
     ended: np.ndarray  # bool [n]
     n_candidates: int
     score: Floats | None = None  # [p], where the system has scores
-    left_out: Ints | None = None  # [n], how many results are not among the candidates; None: not known
     pool: Ints | None = None  # [n], how many candidates each query has; None: `n_candidates`
 
     def __len__(self) -> int:
@@ -63,7 +62,7 @@ class Lists:
     @cached_property
     def places(self) -> tuple[Ints, Ints]:
         """How many results of its query are above each line, and how many tie with it, itself included."""
-        first, size = self._levels
+        first, size = groups(self.query, self.level)
         above = np.repeat(first, size) - self.start[self.query]
         return above, np.repeat(size, size)
 
@@ -72,22 +71,16 @@ class Lists:
         """A score for each line, the same where results tie; None where scores do not say the order."""
         if self.score is None:
             return None
-        first, size = self._levels
+        first, size = groups(self.query, self.level)
         best = np.maximum.reduceat(self.score, first) if len(first) else self.score
         same_query = np.diff(self.query[first]) == 0
         falls = bool((np.diff(best)[same_query] < 0).all())
         return np.repeat(best, size) if falls else None
 
-    @cached_property
-    def _levels(self) -> tuple[Ints, Ints]:
-        """The first line of each group of results that tie, and how many they are."""
-        return groups(self.query, self.level)
-
     def counts(self, query: Ints, candidate: Ints) -> tuple[Ints, Ints]:
         """Return how many candidates are above each pair (query[i], candidate[i]), and how many tie with it.
 
-        Each int64 [pairs]; a candidate ties with itself. All candidates are above one that a list which has
-        ended lacks; behind any other list, those that it lacks tie.
+        Each int64 [pairs]; a candidate ties with itself.
         """
         line = self.lines(query, candidate)
         above = np.where(self.ended, self.sizes, self.lengths)[query]
@@ -97,13 +90,9 @@ class Lists:
         return above, tied
 
     def targets(self, query: Ints, candidate: Ints) -> TargetCounts:
-        """Return where relevant candidates stand: pairs (query[i], candidate[i]), by query.
-
-        What no list has is marked.
-        """
+        """Return where relevant candidates stand, pairs by query; what no list has is marked."""
         above, tied = self.counts(query, candidate)
-        unlisted = above >= self.lengths[query]
-        return TargetCounts(query, above, tied, self.sizes, unlisted)
+        return TargetCounts(query, above, tied, self.sizes, above >= self.lengths[query])
 
     def lines(self, query: Ints, candidate: Ints) -> Ints:
         """Return the line of each pair (query[i], candidate[i]), int64 [pairs]; -1 where no list has it."""
@@ -135,29 +124,17 @@ def check_reach(
     """
     for measure in measures:
         cut = cut_of(measure, lists.n_candidates)
-        unknown = lists.unsettled(cut)
-        if not (count := int(unknown.sum())):
-            continue
-        rank = f"rank {cut:,}" if cut is not None else "the last candidate"
-        problem = f"system {who}: {count:,} of {len(lists):,} lists end before {rank}, so {measure.name} "
-        problem += "is not known"
-        longer = "give longer lists"
-        if elsewhere := 0 if lists.left_out is None else int(lists.left_out[unknown].sum()):
-            problem += (
-                f" ({elsewhere:,} of their results are no candidates here, for example of other languages, "
-                "and were left out)"
+        count = int(lists.unsettled(cut).sum())
+        place = f"rank {cut:,}" if cut is not None else "the last candidate"
+        problem = f"system {who}: {count:,} of {len(lists):,} lists end before {place}, so {measure.name}"
+        if count > MOST_UNKNOWN * len(lists):
+            reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
+            raise InputError(
+                f"{problem} is not known: ask for {parameter('measures')} up to rank {reach:,}, or give "
+                "longer lists, of these candidates alone"
             )
-            longer = "give lists of these candidates alone, or longer ones"
-        if count <= MOST_UNKNOWN * len(lists):
-            warn(f"{problem} for these: what follows {behind}")
-            continue
-        reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
-        remedy = (
-            f"ask for {parameter('measures')} up to rank {reach:,}"
-            if reach
-            else "retrieve only the candidates"
-        )
-        raise InputError(f"{problem}: {remedy}, or {longer}")
+        if count:
+            warn(f"{problem} is not known for these: what follows {behind}")
 
 
 def cut_of(measure: object, pool: int) -> int | None:
@@ -178,12 +155,11 @@ def first_group(lists: Lists) -> tuple[Ints, Ints]:
 def refuse_short(lists: Lists, who: str) -> None:
     """Raise InputError where many lists end before their first candidate; warn where a few do."""
     count = int(lists.unsettled(1).sum())
-    if not count:
-        return
     problem = f"system {who}: {count:,} of {len(lists):,} lists end before any of the targets"
     if count > MOST_UNKNOWN * len(lists):
         raise InputError(
             f"{problem}: an index that holds more than these must be asked for more results, or for these "
             "alone (xlingual data sample writes queries and targets)"
         )
-    warn(f"{problem}: each target may be the first of these")
+    if count:
+        warn(f"{problem}: each target may be the first of these")

@@ -36,7 +36,6 @@ Place: TypeAlias = tuple[str, str, int]  # source, target and seed of a search
 _PLACES = ("source", "target", "seed")
 _NAME = re.compile(r"([\w.-]+)=")
 EXPECTED = "expected"
-MANY_MISSING = 0.1  # of the queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +58,6 @@ class Search:
     called: str = ""
     ties: str = EXPECTED
 
-    @property
-    def place(self) -> Place:
-        """Source, target and seed."""
-        return self.source, self.target, self.seed
-
-    @property
-    def where(self) -> str:
-        """The search, in messages."""
-        return self.called or f"{self.source}-{self.target}"
-
 
 class RunSystem:
     """A run in memory, or a file of one; {source}, {target} and {seed} in its name stand for those searched.
@@ -86,7 +75,6 @@ class RunSystem:
         self._source, self._latency = run, latency
         self._path = run if isinstance(run, str) else ""
         self._runs: dict[tuple[str, str], SearchRun] = {}  # by file and ties
-        self._seeds: set[int] = set()  # that were searched
 
     def run(self, place: Place = ("", "", 0), ties: str = EXPECTED) -> SearchRun:
         """Return the run that answers a search, with `ties` "trec" in the order of trec_eval."""
@@ -95,11 +83,12 @@ class RunSystem:
             path = path.replace(f"{{{name}}}", str(value))
         if (path, ties) not in self._runs:
             if ties != EXPECTED:
-                self._runs[path, ties] = self.run(place).in_trec_order()
+                run = self.run(place).in_trec_order()
             elif isinstance(self._source, SearchRun):
-                self._runs[path, ties] = self._source
+                run = self._source
             else:
-                self._runs[path, ties] = SearchRun.read(path)
+                run = SearchRun.read(path)
+            self._runs[path, ties] = run
         return self._runs[path, ties]
 
     def identity(self, place: Place, ties: str = EXPECTED) -> str:
@@ -117,10 +106,11 @@ class RunSystem:
 
         Queries without results, and names that nobody knows, are warned of.
         """
-        run, n = self.run(search.place, search.ties), len(search.query_rows)
-        per_pair = not search.called and all(f"{{{name}}}" in self._path for name in _PLACES[:2])
-        alone = search.alone or per_pair
-        self._seeds.add(search.seed)
+        run, n = self.run((search.source, search.target, search.seed), search.ties), len(search.query_rows)
+        where = search.called or f"{search.source}-{search.target}"
+        alone = search.alone or (
+            not search.called and all(f"{{{name}}}" in self._path for name in _PLACES[:2])
+        )
         query, candidate = (
             _places(_rows(run, names, side, texts, tag if alone else None), rows, len(texts))
             for names, side, texts, tag, rows in (
@@ -130,44 +120,28 @@ class RunSystem:
         )
         answered = query >= 0
         places, ended = query[answered], np.ones(n, dtype=bool)
-        self._warn_of_unanswered(run, search, n - len(places))
+        if not len(places):
+            raise InputError(
+                f"{run.source}: none of its {len(run):,} queries is one of {where} (first: "
+                f"{run.queries[0]!r}): name queries by their ids, or as language:id; of several seeds, "
+                "give a file for each, with {seed} in its name"
+            )
+        if missing := n - len(places):
+            warn(
+                f"{run.source}: {missing:,} of {n:,} queries of {where} have no results: they count as misses"
+            )
         lines = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         if not len(lines):
             raise InputError(
-                f"{run.source}: none of its results is a candidate of {search.where} (first: "
+                f"{run.source}: none of its results is a candidate of {where} (first: "
                 f"{run.candidates[0]!r}): give lists of these candidates alone, named by id or language:id"
             )
         if search.ties == EXPECTED:
             ended[places] = run.ended[answered]
         lines = lines[np.lexsort((run.level[lines], query[run.query[lines]]))]
-        query_of_line = query[run.query[lines]]
-        left_out = np.zeros(n, dtype=np.int64)
-        left_out[places] = run.lengths[answered]
-        return Lists(
-            query_of_line,
-            candidate[run.candidate[lines]],
-            run.level[lines],
-            ended,
-            len(search.candidate_rows),
-            None if run.score is None else run.score[lines],
-            left_out - np.bincount(query_of_line, minlength=n),
-        )
-
-    def _warn_of_unanswered(self, run: SearchRun, search: Search, missing: int) -> None:
-        """Warn of queries without results; raise InputError where there are no others."""
-        n, hint = len(search.query_rows), ""
-        if self._path and "{seed}" not in self._path and len(self._seeds) > 1 and missing > MANY_MISSING * n:
-            hint = "; each seed has queries of its own: give a file for each, with {seed} in its name"
-        if missing == n:
-            raise InputError(
-                f"{run.source}: none of its {len(run):,} queries is one of {search.where} (first: "
-                f"{run.queries[0]!r}): name queries by their ids, or as language:id{hint}"
-            )
-        if missing:
-            warn(
-                f"{run.source}: {missing:,} of {n:,} queries of {search.where} have no results: they count "
-                f"as misses{hint}"
-            )
+        score = None if run.score is None else run.score[lines]
+        columns = query[run.query[lines]], candidate[run.candidate[lines]], run.level[lines]
+        return Lists(*columns, ended, len(search.candidate_rows), score)
 
 
 def _rows(run: SearchRun, names: Sequence[str], side: str, texts: Names, language: str | None) -> Ints:
@@ -247,6 +221,7 @@ def systems(
     """Return name → encoder or run, in the order of `specs`; arguments as in `encoders.text_encoders`."""
     by_name = entries(specs, languages)
     runs: dict[str, RunSystem] = {}
+    others: dict[str, Any] = {}
     for name, entry in by_name.items():
         if isinstance(entry, SearchRun):
             runs[name] = RunSystem(entry)
@@ -255,11 +230,8 @@ def systems(
             if not any(f"{{{place}}}" in path for place in _PLACES) and not Path(path).exists():
                 raise InputError(f"{path}: there is no such file: expected that of a run")
             runs[name] = RunSystem(path, latency=options["latency"])
-    others = {
-        name: str(entry) if isinstance(entry, Spec) else entry
-        for name, entry in by_name.items()
-        if name not in runs
-    }
+        else:
+            others[name] = str(entry) if isinstance(entry, Spec) else entry
     built: dict[str, Encoder] = {}
     if others:
         built = encoders.text_encoders(
@@ -275,10 +247,11 @@ def joined(text_encoders: Any, runs: RunsLike) -> Any:  # noqa: ANN401  (what `s
     takes; a mapping names them. Raises InputError where there is neither an encoder nor a run.
     """
     no_encoder = isinstance(text_encoders, tuple | list | dict) and not text_encoders
-    several = list(runs) if isinstance(runs, list | tuple) else [runs]
-    parts: list[Any] = [[_spec_or_run(run, "run")] for run in several if not isinstance(runs, Mapping)]
     if isinstance(runs, Mapping):
-        parts = [{str(name): _spec_or_run(run, str(name))} for name, run in runs.items()]
+        parts: list[Any] = [{str(name): _spec_or_run(run, str(name))} for name, run in runs.items()]
+    else:
+        several = runs if isinstance(runs, list | tuple) else [runs]
+        parts = [[_spec_or_run(run, "run")] for run in several]
     if not parts and no_encoder:
         raise InputError(none_given(SYSTEMS))
     return [*([] if no_encoder else [text_encoders]), *parts] if parts else text_encoders

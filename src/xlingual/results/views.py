@@ -215,7 +215,6 @@ class RetrievalIntervals(Struct, frozen=True, omit_defaults=True):
     """Intervals of the views of retrieval, under the same names."""
 
     by_query_language: Annotated[Intervals | None, about("Those by query language.")] = None
-    own_language: Annotated[Intervals | None, about("Those of the query's own language.")] = None
 
 
 class RetrievalViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="retrieval"):
@@ -223,10 +222,6 @@ class RetrievalViews(Struct, frozen=True, omit_defaults=True, tag_field="task", 
 
     languages: Annotated[list[str], about("Languages of queries and candidates.")] = []
     by_query_language: Annotated[ByLanguage | None, about("The measure by query language.")] = None
-    own_language: Annotated[
-        ByLanguage | None,
-        about("The same among candidates of the query's own language, where these are of several."),
-    ] = None
     judged: Annotated[
         Number | None,
         about("Judged@k of the queries with results: the share of the first k candidates that were judged."),

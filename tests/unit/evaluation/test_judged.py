@@ -293,25 +293,6 @@ def test_a_run_has_the_numbers_of_the_encoder_whose_ranking_it_is(tmp_path, two,
         assert [e.value for e in again.entries] == [number(found, "it", name).value for name in MEASURES]
 
 
-def test_in_the_queries_own_language_alone_it_is_a_pool_of_that_language(two, graded, vectors):
-    found = retrieval(two, {"it": Known(vectors)}, measures=MEASURES, store=None)
-    run = retrieval(two, {"it": SearchRun.of(ranking(vectors))}, measures=MEASURES, store=None)
-    for tag, rest in (("de", 0), ("en", 1)):
-        kept = [j for j in range(M) if j % 2 == rest]
-        asked = [
-            i for i in range(N)
-            if bool(i % 3) == (tag == "en") and any((graded[i][j] or 0) > 0 for j in kept)
-        ]  # fmt: skip
-        alone = pool_of([[graded[i][j] for j in kept] for i in asked])
-        renamed = {f"d{place}": vectors[f"d{j}"] for place, j in enumerate(kept)}
-        renamed |= {f"q{place}": vectors[f"q{i}"] for place, i in enumerate(asked)}
-        expected = retrieval(alone, {"it": Known(renamed)}, measures=MEASURES, store=None)
-        for name in MEASURES:
-            wanted = pytest.approx(number(expected, "it", name).value, abs=1e-12)
-            assert number(found, "it", name).views.own_language[tag] == wanted, name
-            assert number(run, "it", name).views.own_language[tag] == wanted, name
-
-
 def test_a_run_too_short_for_a_measure_is_refused_but_for_bpref(two, vectors):
     run = SearchRun.of(ranking(vectors, depth=12))
     for measure in ("AP", "nDCG@20", "P@20", "RR", "Success@60%"):
@@ -321,14 +302,6 @@ def test_a_run_too_short_for_a_measure_is_refused_but_for_bpref(two, vectors):
     whole = retrieval(two, {"run": SearchRun.of(ranking(vectors))}, measures="nDCG@10 Bpref", store=None)
     assert number(found, "run", "nDCG@10").value == number(whole, "run", "nDCG@10").value
     assert number(found, "run", "Bpref").value < number(whole, "run", "Bpref").value
-
-
-def test_own_language_numbers_beyond_a_runs_reach_are_left_out(two, vectors):
-    found = retrieval(
-        two, {"run": SearchRun.of(ranking(vectors, depth=11))}, measures="nDCG@10 RR@1", store=None
-    )
-    assert number(found, "run", "nDCG@10").views.own_language is None
-    assert set(number(found, "run", "RR@1").views.own_language) == {"de", "en"}
 
 
 JUDGED = {"q1": {"x": 1, "y": 2}, "q2": {"x": 1, "w": 0}, "q10": {"z": 3}}

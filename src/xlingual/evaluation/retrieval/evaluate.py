@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,34 +16,28 @@ from xlingual.embed.sides import PoolVectors, embed_pool
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.estimates import Score, score
-from xlingual.evaluation.hubs import HUBS_OF, Languages, NamedHubs, hubs_of, listed_places
+from xlingual.evaluation.hubs import HUBS_OF, Languages, NamedHubs, hubs_of, listed_places, places_of
 from xlingual.evaluation.lists import Lists, check_reach
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.numbers import Baseline, Numbers, Subject
-from xlingual.evaluation.pool_run import check_pool, described, pool_systems
-from xlingual.evaluation.retrieval.judgements import (
-    Judgements,
-    judgements_of,
-    judgements_of_qrels,
-    warn_of_identical,
-)
-from xlingual.evaluation.retrieval.ranks import (
-    JudgedRanks,
-    best_places,
-    n_tied,
-    per_query,
-    rank_lists,
-    rank_orders,
-    rank_vectors,
-    trec_orders,
-)
+from xlingual.evaluation.pool_run import check_pool, described, members_of, pool_systems
+from xlingual.evaluation.retrieval.judgements import Judgements, judgements_of, judgements_of_qrels
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, RunSystem, Search, joined, systems
 from xlingual.evaluation.trec import Member, Ranking
-from xlingual.measures import Bpref, JudgedAt, Measure, RetrievalMeasure, parse_retrieval_measures
+from xlingual.measures import (
+    NDCG,
+    Bpref,
+    JudgedAt,
+    Measure,
+    RetrievalMeasure,
+    TargetMeasure,
+    parse_retrieval_measures,
+)
 from xlingual.measures.hubness import Places
 from xlingual.measures.rank import DepthShare
-from xlingual.ranking import Ranker, rows_of
+from xlingual.ragged import starts
+from xlingual.ranking import UNIT, Counts, Pool, Ranker, Top, rank, rows_of, similarity_of
 from xlingual.records import JudgedCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import RetrievalRequest
@@ -52,9 +46,9 @@ from xlingual.results.views import RetrievalIntervals, RetrievalViews
 from xlingual.store import StoreLike, open_store
 
 NAME = "retrieval"
-SELF_MATCHES = 0.05  # of the queries that have their own id first: more than chance lets happen
 EXPECTED, TREC = TIES = ("expected", "trec")
 SUBJECT = Subject("all", "pool")  # queries of all languages, candidates of all languages
+_BYTES = 1 << 25  # of keys at a time
 
 
 @answers(RetrievalRequest)
@@ -80,30 +74,24 @@ def retrieval(
 ) -> Results:
     """Evaluate text encoders and search engines by graded judgements of queries and candidates.
 
-    Args:
-        pool: queries and candidates, in one language or several: a pool, or the path of one, or of a
-            retrieval folder of BEIR or MTEB; to choose languages or a split, `MultilingualPool.read`.
-        text_encoders: one spec, encoder or `SearchRun`, several, or a mapping of names to them.
-        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
-        qrels: judgements that take the place of those of `pool`, which is a path then: a file in TREC's or
-            BEIR's form, or {query: {candidate: grade}}.
-        measures: nDCG@k, nDCG(dcg='exp-log2')@k, Success@k, R@k, P@k, RR@k, AP@k, AP@k/min or Judged@k, and
-            nDCG, AP, RR, MedR and Bpref, which look at whole rankings.
-        relevant_from: grade from which a candidate is relevant; queries without such a one count as 0, as in
-            MTEB and trec_eval.
-        ties: "expected", the mean over all orders of what ties; or "trec", the order of trec_eval: scores
-            compared as float32, of equal ones the last name first; what a run lacks was not found.
-        ignore_identical_ids: leave candidates with the id of the query out, as BEIR and MTEB do for ArguAna
-            and Quora. Hubs are not counted then.
-        candidate_text: "sentence", or "sentence+context".
-        trec: folder for run and qrels files.
-        trec_depth: how many candidates of each query a run holds, None for all.
-        threads: threads side by side; they change no number.
-        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        progress: called with (what, done, total).
-        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
-            keeps none.
-        examples: keep texts (hubs) in the results.
+    `pool`: queries and candidates, in one language or several: a pool, or the path of one, or of a retrieval
+    folder of BEIR or MTEB; to choose languages or a split, `MultilingualPool.read`. `text_encoders`: a spec,
+    encoder or `SearchRun`, several, or a mapping of names to them. `runs`: search systems by what they
+    returned: {name: file, SearchRun or {query: {candidate: score}}}. `qrels`: judgements that take the place
+    of those of `pool`, which is a path then: a file in TREC's or BEIR's form, or {query: {candidate: grade}}.
+
+    `measures`: nDCG@k, nDCG(dcg='exp-log2')@k, Success@k, R@k, P@k, RR@k, AP@k, AP@k/min or Judged@k, and
+    nDCG, AP, RR, MedR and Bpref, which look at whole rankings. `relevant_from`: grade from which a candidate
+    is relevant; queries without such a one count as 0, as in MTEB and trec_eval. `ties`: "expected", the mean
+    over all orders of what ties; or "trec", the order of trec_eval: scores compared as float32, of equal ones
+    the last name first; what a run lacks was not found. `ignore_identical_ids`: leave candidates with the id
+    of the query out, as BEIR and MTEB do for ArguAna and Quora; hubs are not counted then. `candidate_text`:
+    "sentence", or "sentence+context".
+
+    `trec`: folder for run and qrels files, each with `trec_depth` candidates of a query, None for all.
+    `ranker`: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads` side by side,
+    which change no number. `progress`: called with (what, done, total). `store`: where vectors are kept: a
+    folder or a Store; "default" is the user's own, None keeps none. `examples`: keep texts (hubs).
 
     Raises:
         InputError: data, specs or options are invalid; the text says what to do.
@@ -113,10 +101,8 @@ def retrieval(
     if isinstance(pool, str | Path):
         pool = MultilingualPool.read(pool, qrels=qrels, unanswered=True)
     elif qrels is not None:
-        raise InputError(
-            f"{parameter('qrels')} is for the path of a pool: read it with MultilingualPool.read(path, "
-            "qrels=…)"
-        )
+        remedy = "read it with MultilingualPool.read(path, qrels=…)"
+        raise InputError(f"{parameter('qrels')} is for the path of a pool: {remedy}")
     pool = check_pool(pool, candidate_text)
     if ignore_identical_ids and trec is not None:
         raise InputError(
@@ -125,10 +111,11 @@ def retrieval(
         )
     options = Options(threads=threads, progress=progress, store=open_store(store), given_ranker=ranker)
     judgements = judgements_of(pool, relevant_from, ignore_identical_ids=ignore_identical_ids)
-    run = JudgedRun(options, judgements, ties, pool, candidate_text)
+    run = JudgedRun(options, judgements, chosen, ties)
+    run.data, run.candidate_text, run.ranks = pool, candidate_text, True
     by_name = pool_systems(pool, joined(text_encoders, runs))
     run.fit(by_name, pool.question_texts(), pool.candidate_texts())
-    return run.results(chosen, recording)
+    return run.results(recording)
 
 
 @keeping_warnings
@@ -146,18 +133,10 @@ def runs_against_qrels(
 ) -> Results:
     """Evaluate runs by judgements; `retrieval` without texts, so without encoders and without chance.
 
-    Args:
-        qrels: a file in TREC's or BEIR's form, or {query: {candidate: grade}}.
-        runs: as of `retrieval`: {name: file, SearchRun or {query: {candidate: score}}}, or [NAME=]FILE.
-        measures: as of `retrieval`; R@p% and Success@p% need all candidates, which are not known here.
-        relevant_from: grade from which a candidate is relevant; queries without such a one count as 0.
-        ties: as of `retrieval`.
-        ignore_identical_ids: as of `retrieval`.
-        clusters: of each query: queries of one cluster are not independent. Others are, but for equal ids in
-            several languages.
-        labels: columns that divide queries into parts, {column: {query: label}}. Where the names of all
-            queries are language:id, the column "language" is known.
-        progress: called with (what, done, total).
+    Arguments are as in `retrieval`; R@p% and Success@p% need all candidates, which are not known here.
+    `clusters` of queries: those of one are not independent; others are, but for equal ids in several
+    languages. `labels` are columns that divide queries into parts, {column: {query: label}}; where the names
+    of all queries are language:id, the column "language" is known.
 
     Raises:
         InputError: judgements, runs or options are invalid; the text says what to do.
@@ -176,73 +155,65 @@ def runs_against_qrels(
                 f"{name!r} is no run: without texts only runs can be judged; evaluate retrieval on a pool"
             )
         read.append(system.run(SUBJECT.place))
+    words, ignored = (clusters or {}, labels or {}), ignore_identical_ids
     judgements = judgements_of_qrels(
-        Qrels.of(qrels),
-        read,
-        relevant_from,
-        clusters or {},
-        labels or {},
-        ignore_identical_ids=ignore_identical_ids,
+        Qrels.of(qrels), read, relevant_from, *words, ignore_identical_ids=ignored
     )
-    run = JudgedRun(Options(progress=progress), judgements, ties)
+    run = JudgedRun(Options(progress=progress), judgements, chosen, ties)
     run.fit(by_name)
-    return run.results(chosen, Recording(examples=False))
+    return run.results(Recording(examples=False))
 
 
 class JudgedRun(Run):
     """One evaluation: judgements and systems, with the pool that they are of where there is one."""
 
-    ranks_texts = False
+    data: MultilingualPool | None
+    ranks = ranks_texts = False
+    candidate_text = "sentence"
 
     def __init__(
-        self,
-        options: Options,
-        judgements: Judgements,
-        ties: str,
-        pool: MultilingualPool | None = None,
-        candidate_text: str = "sentence",
+        self, options: Options, judgements: Judgements, measures: Sequence[RetrievalMeasure], ties: str
     ) -> None:
         super().__init__(NAME, options)
-        self.judgements, self.ties, self.candidate_text = judgements, ties, candidate_text
+        self.judgements, self.measures, self.ties = judgements, measures, ties
         if ties not in TIES:
             raise InputError(f"{parameter('ties', ties)}: expected {' or '.join(TIES)}")
-        self.data = self.pool = pool
-        self.ranks = pool is not None
 
-    def results(self, measures: Sequence[RetrievalMeasure], recording: Recording) -> Results:
+    def results(self, recording: Recording) -> Results:
         """Return the results of all systems."""
-        numbers = Numbers(NAME, measures, [SUBJECT], compared=0)
-        return evaluate(self, numbers, self._stream(measures), self.judgements.rows, recording)
+        numbers = Numbers(NAME, self.measures, [SUBJECT], compared=0)
+        return evaluate(self, numbers, self._stream(), self.judgements.rows, recording)
 
-    def _stream(self, measures: Sequence[RetrievalMeasure]) -> Iterator[Ranked]:
+    def _stream(self) -> Iterator[Ranked]:
         """Rank the judged candidates by each system."""
         j, chance = self.judgements, {}
         if j.is_whole:
-            pool = j.pool_sizes()
+            pool = j.pool_sizes
             equal = JudgedCounts(j.query, np.zeros_like(j.query), pool[j.query], j.grade, pool, pool)
-            chance = {m.name: Baseline(m.aggregate(per_query(m, equal, j.least))) for m in measures}
+            chance = {m.name: Baseline(m.aggregate(per_query(m, equal, j.least))) for m in self.measures}
         for name, system in self.by_name.items():
             listed: Lists | PoolVectors
+            places = None
             if isinstance(system, RunSystem):
                 with self.stage("systems: rank", f"ranking candidates: {name}"):
-                    listed = lists = self._lists(name, system, measures)
-                    ranks, places = rank_lists(j, lists), None
+                    listed = lists = self._lists(name, system)
+                    whole, missed = rank_lists(j, lists)
                     if j.is_whole and self.ties == EXPECTED and not j.without_identical:
                         places = listed_places(lists, min(HUBS_OF, j.m))
             else:
                 listed = vectors = self.encode(name, self._embedded)
-                progress = self.progress(f"ranking candidates: {name}")
                 with self.stage("texts: rank"):
                     if self.ties == TREC:
-                        ranks, places = rank_orders(j, trec_orders(vectors, self._places_of_names)), None
+                        whole = rank_orders(j, trec_orders(vectors, self._places_of_names))
                     else:
-                        ranks, places = rank_vectors(j, vectors, self.options.ranker, progress, self.tally)
-            ranked = self._ranked(name, measures, ranks, None if places is None else self._hubs(places))
-            ranking = None if self.pool is None else partial(self._ranking, listed)
+                        whole, places = self._rank_vectors(name, vectors)
+                missed = whole
+            ranked = self._ranked(name, whole, missed, None if places is None else self._hubs(places))
+            ranking = None if self.data is None else partial(self._ranking, listed)
             yield replace(ranked, baselines=chance, ranking=ranking)
 
-    def _lists(self, name: str, system: RunSystem, measures: Sequence[RetrievalMeasure]) -> Lists:
-        """Return the lists of a run; with qrels alone all have ended, since other runs have candidates."""
+    def _lists(self, name: str, system: RunSystem) -> Lists:
+        """Search with a run; with qrels alone all lists have ended, since other runs have candidates."""
         j, rows = self.judgements, (np.arange(self.judgements.n), np.arange(self.judgements.m))
         called = "the pool" if j.is_whole else "the judgements"
         search = Search(*j.names, *rows, *SUBJECT.pair, SUBJECT.seed, called=called, ties=self.ties)
@@ -250,27 +221,44 @@ class JudgedRun(Run):
         self.count_unanswered(name, *SUBJECT.place, lists)
         if self.ties == EXPECTED:
             behind = "is taken to be in random order" if j.is_whole else "is missed"
-            reaching = [measure for measure in measures if not isinstance(measure, Bpref)]
+            reaching = [measure for measure in self.measures if not isinstance(measure, Bpref)]
             check_reach(lists, reaching, repr(name), behind)
         if not j.is_whole:
-            line = lists.lines(*j.identical)
-            first = int((lists.level[line[line >= 0]] == 0).sum())
-            if not j.without_identical and first > max(1, SELF_MATCHES * j.n):
-                problem = f"{first:,} of {j.n:,} queries have their own id as first result"
-                warn_of_identical(system.run(SUBJECT.place).source, problem)
             return replace(lists, ended=np.ones_like(lists.ended))
         return lists if self.ties == EXPECTED else replace(lists, score=None)  # it is in trec_eval's order
 
     def _embedded(self, name: str, encoder: Encoder) -> PoolVectors:
-        """Return the vectors of queries and candidates."""
-        assert self.pool is not None
-        return embed_pool(self.pool, name, encoder, self.candidate_text, **self.embedding(), any_form=True)
+        assert self.data is not None
+        return embed_pool(self.data, name, encoder, self.candidate_text, **self.embedding(), any_form=True)
+
+    def _rank_vectors(self, name: str, vectors: PoolVectors) -> tuple[JudgedCounts, Places | None]:
+        """Rank by vectors in one pass; the first places are those where nothing is left out."""
+        j, out, candidates = self.judgements, self.judgements.left_out, Pool.of(vectors.candidates)
+        similarity = similarity_of(rows_of(vectors.questions), candidates.vectors)
+        query, candidate = np.concatenate([j.query, out[0]]), np.concatenate([j.candidate, out[1]])
+        weights, k = np.bincount(candidates.code).astype(np.int64), min(HUBS_OF, j.m)
+        counts = Counts.of(similarity, query, candidates.code[candidate], weights=weights)
+        top = Top(k, similarity.shape, weights=weights)
+        progress = self.progress(f"ranking candidates: {name}")
+        rank(similarity, [counts, top], self.options.ranker, progress=progress)
+        self.tally.add(similarity)
+        n_pairs, start = len(j.query), starts(j.query, j.n)
+        before, above, tied = counts.above, counts.above, counts.tied
+        places = None
+        if not j.without_identical:
+            places = places_of(top.result(), np.arange(j.n), candidates.code, k)
+        for line, row in enumerate(out[0], start=n_pairs):
+            lines = slice(*start[row : row + 2])
+            above[lines] -= before[lines] > before[line]
+            tied[lines] -= before[lines] == before[line]
+        pairs = j.query, above[:n_pairs], tied[:n_pairs], j.grade
+        return JudgedCounts(*pairs, j.pool_sizes, j.pool_sizes), places
 
     @cached_property
-    def _members(self) -> tuple[list[Member], ...]:
+    def _members(self) -> tuple[list[Member], list[Member]]:
         """Queries and candidates, as TREC files name them."""
-        sides = (zip(names.languages, names.ids, strict=True) for names in self.judgements.names)
-        return tuple([Member(*name) for name in side] for side in sides)
+        queries, candidates = self.judgements.names
+        return members_of(queries), members_of(candidates)
 
     @cached_property
     def _places_of_names(self) -> Ints:
@@ -278,10 +266,9 @@ class JudgedRun(Run):
         return places_of_names([member.name for member in self._members[1]])
 
     def _ranking(self, listed: PoolVectors | Lists) -> Ranking:
-        """Return the list of a TREC file: the candidates of each query."""
-        j, right = self.judgements, self.judgements.grade >= self.judgements.least
-        relevant, judged = (j.query[right], j.candidate[right]), (j.query, j.candidate, j.grade)
-        ranking = Ranking(self._members[0], self._members[1], relevant, judged=judged)
+        """Give what a TREC file lists: the candidates of each query."""
+        j = self.judgements
+        ranking = Ranking(*self._members, j.relevant, judged=(j.query, j.candidate, j.grade))
         if isinstance(listed, Lists):
             return replace(ranking, lists=listed)
         if self.ties == EXPECTED:
@@ -290,51 +277,40 @@ class JudgedRun(Run):
         return replace(ranking, ordered=lambda depth: (order[:depth].tolist() for order in orders))
 
     def _hubs(self, places: Places) -> NamedHubs:
-        """Return the hubs of a system's first places."""
-        j, pool = self.judgements, self.pool
+        """Count the hubs among a system's first places."""
+        j, pool = self.judgements, self.data
         assert pool is not None
-        right = j.grade >= j.least
         languages = Languages(pool.languages, j.query_language, j.candidate_language)
-        hubs = hubs_of(
-            places,
-            places.wrong(j.query[right], j.candidate[right]),
-            j.rows.cluster,
-            languages=languages if len(pool.languages) > 1 else None,
-        )
-        return NamedHubs(hubs, partial(described, pool), j.candidate[right])
+        wrong = places.wrong(*j.relevant)
+        several = len(pool.languages) > 1
+        hubs = hubs_of(places, wrong, j.rows.cluster, languages=languages if several else None)
+        return NamedHubs(hubs, partial(described, pool), j.relevant[1])
 
-    def _ranked(
-        self,
-        name: str,
-        measures: Sequence[RetrievalMeasure],
-        ranks: JudgedRanks,
-        hubs: NamedHubs | None,
-    ) -> Ranked:
+    def _ranked(self, name: str, whole: JudgedCounts, missed: JudgedCounts, hubs: NamedHubs | None) -> Ranked:
         """Turn where judged candidates stand into the values of all measures; hubs stand with the first."""
         j, values, parts, views = self.judgements, {}, {}, {}
-        for measure in measures:
-            values[measure.name] = ranks.values(measure)
+        for measure in self.measures:
+            counts = missed if isinstance(measure, Bpref) else whole
+            values[measure.name] = per_query(measure, counts, j.least)
             scores = self._by_language(measure, values[measure.name])
-            alone = self._by_language(measure, ranks.values_in_language(measure))
             if len(scores) > 1:
                 parts[measure.name] = scores
             cut, judged = getattr(measure, "cut", getattr(measure, "k", None)), None
             if isinstance(cut, int) and not isinstance(measure, JudgedAt):
-                shares = JudgedAt(cut).per_query(ranks.whole)[ranks.whole.listed > 0]
+                shares = JudgedAt(cut).per_query(whole)[whole.listed > 0]
                 judged = float(np.mean(shares)) if len(shares) else None
             views[measure.name] = RetrievalViews(
                 languages=list(j.languages),
                 by_query_language={tag: each.value for tag, each in scores.items()} or None,
-                own_language={tag: each.value for tag, each in alone.items()} or None,
                 judged=judged,
                 incomplete=bool((j.grade < 1).any()),
-                hubs=None if hubs is None or measure != measures[0] else hubs.hubs.counts,
-                ci=RetrievalIntervals(
-                    {tag: each.interval() for tag, each in scores.items()} or None,
-                    {tag: each.interval() for tag, each in alone.items()} or None,
-                ),
+                hubs=None if hubs is None or measure != self.measures[0] else hubs.hubs.counts,
+                ci=RetrievalIntervals({tag: each.interval() for tag, each in scores.items()} or None),
             )
-        above, tied = best_places(ranks.whole, j.least)
+        rows, relevant = with_relevant(whole, j.least)
+        above, tied = np.full((2, j.n), -1, dtype=np.int64)
+        best = relevant.relevant(j.least).best()
+        above[rows], tied[rows] = best.above, best.tied
         text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
         return Ranked(
             encoder=name,
@@ -348,19 +324,97 @@ class JudgedRun(Run):
             parts=parts,
             above=above,
             tied=tied,
-            n_tied=n_tied(ranks.missed, j.least),
+            n_tied=n_tied(missed, j.least),
             ties=self.ties,
             views=views,
             hubs=hubs,
         )
 
-    def _by_language(self, measure: RetrievalMeasure, values: Floats | None) -> dict[str, Score]:
-        """Return the scores of queries by their language; nothing where no language is known."""
+    def _by_language(self, measure: RetrievalMeasure, values: Floats) -> dict[str, Score]:
+        """Score queries by their language; nothing where no language is known."""
         j, scores = self.judgements, {}
-        if values is None:
-            return {}
         for code, tag in enumerate(j.languages):
             asked = (j.query_language == code) & ~np.isnan(values)
             if asked.any():
                 scores[tag] = score(measure, values[asked], [j.rows.cluster[asked]])
         return scores
+
+
+def trec_orders(vectors: PoolVectors, places: Ints) -> Iterator[Ints]:
+    """Yield all candidates of each query in the order of trec_eval, by scores as float32, then by name.
+
+    `places` [m] are the places of the candidates' names.
+    """
+    candidates = Pool.of(vectors.candidates)
+    similarity = similarity_of(rows_of(vectors.questions), candidates.vectors)
+    n, columns = similarity.shape[0], np.arange(similarity.shape[1])
+    height = max(1, _BYTES // (8 * len(columns)))
+    for start in range(0, n, height):
+        keys = similarity.key_block(np.arange(start, min(start + height, n)), columns)
+        for scores in (keys * UNIT).astype(np.float32):
+            yield np.lexsort((places, -scores[candidates.code]))
+
+
+def rank_orders(j: Judgements, orders: Iterable[Ints]) -> JudgedCounts:
+    """Return the ranks in orders of all candidates, in which nothing ties."""
+    query, candidate = j.left_out
+    above, place = np.zeros_like(j.query), np.zeros(j.m, dtype=np.int64)
+    start, out = starts(j.query, j.n), starts(query, j.n)
+    for row, order in enumerate(orders):
+        stays = order[~np.isin(order, candidate[out[row] : out[row + 1]])]
+        place[stays] = np.arange(len(stays))
+        lines = slice(*start[row : row + 2])
+        above[lines] = place[j.candidate[lines]]
+    return JudgedCounts(j.query, above, np.ones_like(above), j.grade, j.pool_sizes, j.pool_sizes)
+
+
+def rank_lists(j: Judgements, lists: Lists) -> tuple[JudgedCounts, JudgedCounts]:
+    """Return the ranks in the lists of a run; and, for bpref, where all that was not returned is missed."""
+    if j.without_identical:
+        line = lists.lines(*j.left_out)
+        stays = np.ones(len(lists.query), dtype=bool)
+        stays[line[line >= 0]] = False
+        lists = lists.part(stays, j.pool_sizes)
+    above, tied = lists.counts(j.query, j.candidate)
+    listed = np.where(lists.ended, lists.lengths, lists.sizes)
+    whole = JudgedCounts(j.query, above, tied, j.grade, lists.sizes, listed)
+    is_missed = lists.lines(j.query, j.candidate) < 0
+    above, tied = np.where(is_missed, lists.sizes[j.query], above), np.where(is_missed, 1, tied)
+    return whole, replace(whole, above=above, tied=tied, listed=lists.lengths)
+
+
+def per_query(measure: RetrievalMeasure, counts: JudgedCounts, least: int) -> Floats:
+    """Return the values of a measure, float64 [n]; a grade of at least `least` is relevant.
+
+    A query without a relevant candidate has 0. A candidate that a system did not return adds nothing.
+    """
+    if isinstance(measure, JudgedAt):
+        return measure.per_query(counts)
+    rows, counts = with_relevant(counts, 1 if isinstance(measure, NDCG) else least)
+    values = np.zeros(rows.size)
+    if isinstance(measure, Bpref):
+        values[rows] = replace(measure, least=least).per_query(counts)
+    elif isinstance(measure, NDCG):
+        values[rows] = measure.per_query(counts)
+    elif isinstance(measure, TargetMeasure):
+        values[rows] = measure.per_query(counts.relevant(least))
+    else:
+        values[rows] = measure.per_query(counts.relevant(least).best())
+    return values
+
+
+def n_tied(counts: JudgedCounts, least: int) -> int:
+    """Return how many queries have a relevant candidate that ties with one of another grade, or unjudged."""
+    returned = (counts.grade >= least) & (counts.above < counts.pool[counts.query])
+    keys = np.stack([counts.query[returned], counts.above[returned], counts.grade[returned]])
+    _, place, size = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+    return len(np.unique(keys[0][counts.tied[returned] > size[place.reshape(-1)]]))
+
+
+def with_relevant(counts: JudgedCounts, least: int) -> tuple[np.ndarray, JudgedCounts]:
+    """Return which queries have a relevant candidate, bool [n], and the counts of these alone."""
+    rows: np.ndarray = np.bincount(counts.query[counts.grade >= least], minlength=len(counts)) > 0
+    lines, place = rows[counts.query], np.cumsum(rows) - 1
+    above, tied, grade = (column[lines] for column in (counts.above, counts.tied, counts.grade))
+    query, pool, listed = place[counts.query[lines]], counts.pool[rows], counts.listed[rows]
+    return rows, JudgedCounts(query, above, tied, grade, pool, listed)

@@ -15,6 +15,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.runs import Qrels, SearchRun, by_name, names_bytes, sorted_names
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.perquery import QueryRows
+from xlingual.evaluation.pool_run import names_of, rows_of_queries
 
 Column = Mapping[str, str]  # query → word
 
@@ -37,24 +38,19 @@ class Judgements:
     languages: tuple[str, ...]
     least: int  # grade from which a candidate is relevant
     digest: str  # of queries and candidates
-    identical: tuple[Ints, Ints]  # all pairs (query, candidate) of one id, by query
+    identical: tuple[Ints, Ints]  # all pairs (query, candidate) of equal ids, by query
     without_identical: bool = False  # whether those pairs are left out, as BEIR and MTEB do
     is_whole: bool = True  # whether these are all candidates
 
     @property
     def n(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.query_language)
 
     @property
     def m(self) -> int:
-        """How many candidates there are."""
+        """The number of candidates."""
         return len(self.candidate_language)
-
-    @property
-    def several(self) -> bool:
-        """Whether candidates are of several languages."""
-        return len(np.unique(self.candidate_language)) > 1
 
     @property
     def conditions(self) -> dict[str, str]:
@@ -72,64 +68,73 @@ class Judgements:
         }
 
     @property
+    def relevant(self) -> tuple[Ints, Ints]:
+        """The relevant pairs (query, candidate), by query."""
+        right = self.grade >= self.least
+        return self.query[right], self.candidate[right]
+
+    @property
     def left_out(self) -> tuple[Ints, Ints]:
         """The pairs (query, candidate) that are left out, by query."""
         return self.identical if self.without_identical else (np.arange(0), np.arange(0))
 
-    def same_language(self, query: Ints, candidate: Ints) -> np.ndarray:
-        """Return whether the query and the candidate of each pair are of one language."""
-        same: np.ndarray = self.query_language[query] == self.candidate_language[candidate]
-        return same
+    @property
+    def pool_sizes(self) -> Ints:
+        """The number of candidates of each query [n]."""
+        return self.m - np.bincount(self.left_out[0], minlength=self.n)
 
-    def pool_sizes(self, *, same_language: bool = False) -> Ints:
-        """Return how many candidates each query has [n], of all languages or of its own."""
-        sizes, (query, candidate) = np.full(self.n, self.m), self.left_out
-        if same_language:
-            n_languages = int(self.query_language.max()) + 1
-            sizes = np.bincount(self.candidate_language, minlength=n_languages)[self.query_language]
-            query = query[self.same_language(query, candidate)]
-        return sizes - np.bincount(query, minlength=self.n)
+    def checked(self, source: str, *, ignore_identical_ids: bool) -> Judgements:
+        """Return the judgements, without pairs of equal ids where these are ignored.
 
-    def without(self, pairs: tuple[Ints, Ints]) -> Judgements:
-        """Return the judgements where these pairs of query and candidate are left out."""
-        stays = ~np.isin(self.query * self.m + self.candidate, pairs[0] * self.m + pairs[1])
+        Raises InputError where no grade is at least `least`; warns of queries without such a grade.
+        """
+        if self.least < 1:
+            raise InputError(
+                f"{parameter('relevant_from')} must be at least 1, got {self.least}: 0 says irrelevant"
+            )
+        lost = self.n - len(np.unique(self.relevant[0]))
+        if lost == self.n:
+            raise InputError(
+                f"{source}: no judgement has a grade of {self.least} or more (the highest is "
+                f"{self.grade.max()}): choose a lower {parameter('relevant_from')}"
+            )
+        if lost:
+            warn(
+                f"{source}: {lost:,} of {self.n:,} queries have no candidate of grade {self.least} or more "
+                "and count as 0, as in MTEB and trec_eval"
+            )
+        if not ignore_identical_ids:
+            return self
+        pairs = self.identical[0] * self.m + self.identical[1]
+        stays = ~np.isin(self.query * self.m + self.candidate, pairs)
         query, candidate, grade = (side[stays] for side in (self.query, self.candidate, self.grade))
         return replace(self, query=query, candidate=candidate, grade=grade, without_identical=True)
 
 
 def judgements_of(pool: MultilingualPool, least: int, *, ignore_identical_ids: bool = False) -> Judgements:
-    """Return the judgements of a pool."""
-    questions, candidates = pool.questions, pool.candidates
+    """Return the judgements of a pool; warn where queries are candidates themselves."""
+    asked, held = pool.questions, pool.candidates
     query, candidate, grade = pool.judged
-    _check_relevant(pool.source, query, grade, len(questions), least)
-    tags, candidate_tags = (
-        [pool.languages[code] for code in side.language.tolist()] for side in (questions, candidates)
-    )
-    names = questions.ids
-    if len(pool.languages) > 1:
-        names = [f"{tag}/{name}" for tag, name in zip(tags, names, strict=True)]
-    number = {key: i for i, key in enumerate(dict.fromkeys(questions.key))}
-    items = np.array([number[key] for key in questions.key], dtype=np.int64)
     judgements = Judgements(
-        rows=QueryRows(names, items, list(number), questions.cluster, {"language": tags}),
-        names=(Names(tags, questions.ids), Names(candidate_tags, candidates.ids)),
+        rows=rows_of_queries(pool, asked.cluster),
+        names=(names_of(pool, asked), names_of(pool, held)),
         query=query,
         candidate=candidate,
         grade=grade,
-        query_language=questions.language,
-        candidate_language=candidates.language,
+        query_language=asked.language,
+        candidate_language=held.language,
         languages=pool.languages,
         least=least,
         digest=pool.digest,
-        identical=_identical(questions.ids, candidates.ids),
-    )
-    if ignore_identical_ids:
-        return judgements.without(judgements.identical)
+        identical=_identical(asked.ids, held.ids),
+    ).checked(pool.source, ignore_identical_ids=ignore_identical_ids)
     pairs = zip(*(side.tolist() for side in judgements.identical), strict=True)
-    texts = ((i, candidates.text[j].casefold().strip(), questions.text[i]) for i, j in pairs)
-    if same := len({i for i, text, query in texts if text.endswith(query.casefold().strip())}):
-        warn_of_identical(
-            pool.source, f"{same:,} of {len(names):,} queries are candidates under their own ids"
+    same = {i for i, j in pairs if held.text[j].casefold().strip().endswith(asked.text[i].casefold().strip())}
+    if same and not ignore_identical_ids:
+        warn(
+            f"{pool.source}: {len(same):,} of {len(asked):,} queries are candidates under their own ids, "
+            "where they find themselves: BEIR and MTEB leave such candidates out (ArguAna, Quora); "
+            f"{parameter('ignore_identical_ids', True)} does"
         )
     return judgements
 
@@ -160,21 +165,27 @@ def judgements_of_qrels(
     Queries and candidates come in the order of their names, whatever the order of lines. `clusters` and
     `labels` are as in `runs_against_qrels`.
     """
-    _check_relevant(qrels.source, qrels.query, qrels.grade, len(qrels.queries), least)
-    _check_names(qrels, runs, {"clusters": clusters, **labels})
+    for source, names, judged in (
+        *((run.source, run.candidates, qrels.candidates) for run in runs),
+        *((word, list(column), qrels.queries) for word, column in {"clusters": clusters, **labels}.items()),
+    ):
+        if names and set(judged).isdisjoint(names):
+            raise InputError(
+                f"{source}: none of its {len(names):,} names (first: {names[0]!r}) is one of {qrels.source} "
+                f"(first: {judged[0]!r}): name them alike"
+            )
     ordered, order = sorted_names(qrels.queries)
     queries = [qrels.queries[row] for row in order.tolist()]
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    judged, candidate = by_name(qrels.candidates, qrels.candidate)
-    names = [raw.decode("utf-8", "surrogatepass") for raw in judged.to_pylist()]
-    candidates = list(dict.fromkeys([*names, *(name for run in runs for name in run.candidates)]))
+    judged_names, candidate = by_name(qrels.candidates, qrels.candidate)
+    texts = [raw.decode("utf-8", "surrogatepass") for raw in judged_names.to_pylist()]
+    candidates = list(dict.fromkeys([*texts, *(name for run in runs for name in run.candidates)]))
     words: dict[str, Sequence[str | None]] = {
         name: [column.get(query) for query in queries] for name, column in labels.items()
     }
-    ids, candidate_ids = queries, candidates
+    ids, candidate_ids, codes = queries, candidates, np.zeros(len(queries), dtype=np.int64)
     languages: tuple[str, ...] = ()
-    codes = np.zeros(len(queries), dtype=np.int64)
     parts = _tags_and_ids(queries)
     if all(tag for tag, _ in parts):
         tags, ids = ([part[i] for part in parts] for i in (0, 1))
@@ -189,9 +200,9 @@ def judgements_of_qrels(
     ]
     hasher = hashlib.blake2b(b"xlingual/qrels/2", digest_size=16)
     hasher.update(names_bytes(ordered))
-    hasher.update(names_bytes(judged))
+    hasher.update(names_bytes(judged_names))
     lines, rows = np.lexsort((candidate, place[qrels.query])), np.arange(len(queries))
-    judgements = Judgements(
+    return Judgements(
         rows=QueryRows(queries, rows, queries, np.array(cluster, dtype=np.int64), words),
         names=(Ids(queries), Ids(candidates)),
         query=place[qrels.query][lines],
@@ -204,25 +215,7 @@ def judgements_of_qrels(
         digest=hasher.hexdigest(),
         identical=_identical(ids, candidate_ids),
         is_whole=False,
-    )
-    return judgements.without(judgements.identical) if ignore_identical_ids else judgements
-
-
-def _check_names(qrels: Qrels, runs: Sequence[SearchRun], columns: Mapping[str, Column]) -> None:
-    """Raise InputError for a run without judged candidates, and a column that names no query."""
-    for run in runs:
-        if run.candidates and {*qrels.candidates}.isdisjoint(run.candidates):
-            raise InputError(
-                f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
-                f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them "
-                "alike"
-            )
-    for word, column in columns.items():
-        if column and column.keys().isdisjoint(qrels.queries):
-            raise InputError(
-                f"{word}: none of its {len(column):,} queries (first: {next(iter(column))!r}) is one of "
-                f"{qrels.source} (first: {qrels.queries[0]!r}): name them alike"
-            )
+    ).checked(qrels.source, ignore_identical_ids=ignore_identical_ids)
 
 
 def _tags_and_ids(names: Sequence[str]) -> list[tuple[str, str]]:
@@ -239,28 +232,3 @@ def _identical(queries: Sequence[str], candidates: Sequence[str]) -> tuple[Ints,
     pairs = [(query, row) for query, name in enumerate(queries) for row in rows.get(name, ())]
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
-
-
-def warn_of_identical(source: str, problem: str) -> None:
-    """Warn where queries are candidates themselves."""
-    warn(
-        f"{source}: {problem}, where they find themselves: BEIR and MTEB leave such candidates out (ArguAna, "
-        f"Quora); {parameter('ignore_identical_ids', True)} does"
-    )
-
-
-def _check_relevant(source: str, query: Ints, grade: Ints, n: int, least: int) -> None:
-    """Raise InputError where no grade is at least `least`; warn of queries without such a grade."""
-    if least < 1:
-        raise InputError(f"{parameter('relevant_from')} must be at least 1, found {least}: 0 says irrelevant")
-    lost = n - len(np.unique(query[grade >= least]))
-    if lost == n:
-        raise InputError(
-            f"{source}: no judgement has a grade of {least} or more (the highest is {grade.max()}): choose a "
-            f"lower {parameter('relevant_from')}"
-        )
-    if lost:
-        warn(
-            f"{source}: {lost:,} of {n:,} queries have no candidate of grade {least} or more and count as 0, "
-            "as in MTEB and trec_eval"
-        )

@@ -25,7 +25,6 @@ from xlingual.tasks import Task
 _RUN = re.compile(r"\|encoder:run:\w+\?(?:files=\d+&)?depth=(\d+)")  # in a signature
 VIEWS = (
     ("by_query_language", "", "All candidates"),
-    ("own_language", "", "Candidates of the query's own language"),
 )
 TERMS = {
     "nDCG@k": "The gains of the first k candidates, each divided by log2(rank + 1), over those of the best "
