@@ -23,9 +23,7 @@ from xlingual.results.cautions import cut_of
 from xlingual.tasks import Task
 
 _RUN = re.compile(r"\|encoder:run:\w+\?(?:files=\d+&)?depth=(\d+)")  # in a signature
-VIEWS = (
-    ("by_query_language", "", "All candidates"),
-)
+VIEWS = (("by_query_language", "", "All candidates"),)
 TERMS = {
     "nDCG@k": "The gains of the first k candidates, each divided by log2(rank + 1), over those of the best "
     "possible order. The gain is the grade; with dcg='exp-log2' it is 2^grade − 1.",
