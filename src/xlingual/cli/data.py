@@ -152,7 +152,7 @@ for made in (
 def _refuse_without_images(request: CheckRequest) -> None:
     """Refuse options about images as an encoder sees them where no encoder is named."""
     default = CheckRequest(data=request.data)
-    for name in ("pairs", "sample", "k", "keeping"):
+    for name in ("pairs", "k", "keeping"):
         if request.image_encoder is None and getattr(request, name) != getattr(default, name):
             option = "--store and --no-store" if name == "keeping" else parameter(name)
             verb = "go" if name == "keeping" else "goes"

@@ -17,14 +17,14 @@ from xlingual.arrays import distinct_values
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.data.samples import Sample, SampleLike
 from xlingual.errors import InputError, parameter, warn
-from xlingual.evaluation.hubs import HUBS_OF, NamedHubs, hubs_of_pair, listed_places, places_of
+from xlingual.evaluation.hubs import HUBS_OF, hubs_of_pair, listed_places, places_of
 from xlingual.evaluation.lists import check_reach
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
-from xlingual.evaluation.passes import Asked, TextUnion, answered
+from xlingual.evaluation.passes import Asks, Request, TextUnion, answered
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, SystemLists, joined
 from xlingual.evaluation.similarity import COSINE
@@ -67,32 +67,28 @@ def crosslingual_retrieval(
     seeds: int = 1,
     seed: int = 0,
     measures: str | Sequence[str | Measure] = (),
+    similarity: str = COSINE,
+    cluster: str = DECLARED,
     threads: int = 1,
     ranker: Ranker | None = None,
-    progress: Progress | None = None,
     store: StoreLike = "default",
-    cluster: str = DECLARED,
-    similarity: str = COSINE,
-    trec: str | Path | None = None,
-    trec_depth: int | None = 1000,
+    progress: Progress | None = None,
     examples: bool = True,
     neighbours: bool = True,
+    trec: str | Path | None = None,
+    trec_depth: int | None = 1000,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
     Sources and targets are the texts of the same items: all that have both languages, `sample` of them, or
-    those in rows `S` of fixed samples. With `queries` so many sources are queries, among all targets. Other
-    arguments as in `backretrieval`; there are no images by which near-duplicates are found.
+    those in rows `S` of fixed samples. With `queries` so many sources are queries, among all targets.
 
     `measures` are `R@k`, `Success@k`, `R@p%`, `Success@p%`, `RR`, `RR@k` and `MedR`. Where every item has one
     target text, R@k and Success@k are one number, called R@k. Where an item has several, R@k is the share of
     them among the first k and Success@k whether any is. Default: R@10 in the first case, Success@10 in the
-    second.
-
-    `trec` is a folder for runs and qrels, with the `trec_depth` best targets of each source (None: all).
-    `examples`: keep texts (hubs) in the results. `neighbours`: keep the ten nearest targets of each query of
-    the first sample, for `inspect`.
+    second. `trec` is a folder for runs and qrels, with the `trec_depth` best targets of each source. Other
+    arguments as in `backretrieval`; there are no images by which near-duplicates are found.
 
     Raises:
         InputError: data, specs or options are invalid; the text says what to do.
@@ -101,15 +97,10 @@ def crosslingual_retrieval(
     chosen = parse_rank_measures(measures)
     recording = Recording(examples, neighbours, trec, trec_depth)
     options = Options(
-        *(pairs, sample, seeds, seed, threads, progress),
-        store=open_store(store),
-        given_ranker=ranker,
-        queries=queries,
-        cluster=cluster,
-        texts_per_item=texts_per_item,
-        similarity=similarity,
+        *(pairs, sample, seeds, seed, threads, progress, False, open_store(store), ranker),
+        *(queries, cluster, texts_per_item, similarity),
     )
-    run = PairRun(NAME, manifest, options, matching=True, takes_lists=True)
+    run = PairRun(NAME, manifest, options, matching=True)
     run.prepare(joined(text_encoders, runs))
     several = several_answers(manifest, run.tasks)
     if not several:
@@ -118,32 +109,24 @@ def crosslingual_retrieval(
         chosen = as_success(chosen)
     run.join_near_duplicates()
     refuse_small_pools(run.tasks, chosen)
-    if several:
-        _warn_of_set_recall(chosen)
+    if several and (recalls := [measure for measure in chosen if isinstance(measure, Recall)]):
+        warn(
+            f"items have several target texts: {recalls[0].name} is the share of them that is found; for "
+            f"whether any is found, ask for {as_success(recalls)[0].name}"
+        )
     numbers = Numbers(NAME, chosen, run.subjects)
     return evaluate(run, numbers, ranks(run, chosen, run.encoded()), run.manifest, recording)
 
 
 def several_answers(manifest: Manifest, tasks: Sequence[PairTask]) -> bool:
-    """Return whether an item has several target texts in one of the tasks: then R@k and Success@k differ."""
+    """Whether an item has several target texts in one of the tasks: then R@k and Success@k differ."""
     return any(np.bincount(manifest.item[task.sample.target]).max(initial=0) > 1 for task in tasks)
-
-
-def _warn_of_set_recall(measures: Sequence[RankMeasure]) -> None:
-    """Warn that R@k is set recall where items have several target texts."""
-    recalls = [measure for measure in measures if isinstance(measure, Recall)]
-    if recalls:
-        warn(
-            f"items have several target texts: {recalls[0].name} is the share of them that is found; for "
-            f"whether any is found, ask for {as_success(recalls)[0].name}"
-        )
 
 
 def refuse_small_pools(tasks: Sequence[PairTask], measures: Sequence[RankMeasure]) -> None:
     """Raise InputError where every query would be a hit."""
-    deepest = max(
-        (m for m in measures if isinstance(m, RecallAt | SuccessAt)), key=lambda m: m.k, default=None
-    )
+    cuts = [measure for measure in measures if isinstance(measure, RecallAt | SuccessAt)]
+    deepest = max(cuts, key=lambda measure: measure.k, default=None)
     for task in tasks:
         if deepest is not None and deepest.k >= len(task.sample.target):
             raise InputError(
@@ -173,10 +156,10 @@ def ranks(
                 if isinstance(vectors, SystemLists):
                     answers = _listed(run.manifest, vectors, samples, measures)
                 else:
-                    asked: list[tuple[Sample, Asked]] = [
-                        (sample, partial(Matches, manifest=run.manifest)) for sample in samples
+                    asked: list[tuple[Sample, Asks]] = [
+                        (one, partial(_matches, run.manifest)) for one in samples
                     ]
-                    asked += [(samples[0], partial(First, k=first))] if first else []
+                    asked += [(samples[0], partial(_first, first))] if first else []
                     answers = answered(
                         vectors,
                         asked,
@@ -186,31 +169,39 @@ def ranks(
                         tally=run.tally,
                     )
             for number, counts in zip(chosen, answers, strict=False):
-                ranked = _ranked(run, measures, (name, number), counts)
+                ranked = _ranked(run, measures, name, number, counts)
                 ranked = replace(ranked, ranking=partial(_ranking, run, vectors, repair, number))
                 if first and number == chosen[0]:
                     places, neighbours = answers[-1]
-                    hubs = _hubs(run, number, places)
+                    sample, item = run.tasks[number].sample, run.manifest.item
+                    # a target of another item than its source is wrong
+                    wrong = item[sample.source[places.query]] != item[sample.target[places.candidate]]
+                    right = members(item[sample.target], item[sample.source])[1]
+                    hubs = hubs_of_pair(run.manifest, sample, places, wrong.astype(float), run.picture, right)
                     views = {measures[0].name: CrosslingualRetrievalViews(hubs.hubs.counts)}
-                    target = run.tasks[number].sample.target
-                    ranked = replace(ranked, hubs=hubs, views=views, neighbours=neighbours, candidates=target)
+                    more = {"neighbours": neighbours, "candidates": sample.target}
+                    ranked = replace(ranked, hubs=hubs, views=views, **more)
                 yield ranked
 
 
 def _ranked(
-    run: PairRun, measures: Sequence[RankMeasure], what: tuple[str, int], targets: TargetCounts
+    run: PairRun, measures: Sequence[RankMeasure], name: str, number: int, targets: TargetCounts
 ) -> Ranked:
     """Turn where all matches of the queries stand into the values of all measures."""
-    (name, number), counts, task = what, targets.best(), run.tasks[what[1]]
-    several = several_answers(run.manifest, [task])
-    by_chance, values, baselines, conditions = _chance_counts(run.manifest, task), {}, {}, {}
+    counts, task = targets.best(), run.tasks[number]
+    several, values, baselines = several_answers(run.manifest, [task]), {}, {}
+    conditions: dict[str, dict[str, str]] = {}
+    item = run.manifest.item[task.sample.target]
+    per_item = np.bincount(item, minlength=run.manifest.n_items)[run.manifest.item[task.sample.source]]
+    pool = np.full(len(per_item), len(item))
+    by_chance = RankCounts(np.zeros_like(pool), pool, per_item, pool)  # to which all targets are equal
     for measure in measures:
         equal = by_chance
         if isinstance(measure, Recall) and several:
             values[measure.name] = measure.per_query(targets)
             conditions[measure.name] = {"answers": "several"}
             # all are tied: each match is among the first k with the same chance, however many there are
-            equal = replace(by_chance, relevant=np.ones_like(by_chance.relevant))
+            equal = replace(by_chance, relevant=np.ones_like(pool))
         else:
             values[measure.name] = measure.per_query(counts)
         baselines[measure.name] = Baseline(measure.aggregate(measure.per_query(equal)))
@@ -231,24 +222,8 @@ def _ranked(
     )
 
 
-def _chance_counts(manifest: Manifest, task: PairTask) -> RankCounts:
-    """Return the counts of an encoder to which all targets are equal."""
-    item = manifest.item[task.sample.target]
-    per_item = np.bincount(item, minlength=manifest.n_items)[manifest.item[task.sample.source]]
-    pool = np.full(len(per_item), len(item))
-    return RankCounts(np.zeros_like(pool), pool, per_item, pool)
-
-
-def _hubs(run: PairRun, number: int, places: Places) -> NamedHubs:
-    """Return the hubs of a sample; a target of another item than its source is wrong."""
-    sample, item = run.tasks[number].sample, run.manifest.item
-    wrong = item[sample.source[places.query]] != item[sample.target[places.candidate]]
-    answers = members(item[sample.target], item[sample.source])[1]
-    return hubs_of_pair(run.manifest, sample, places, wrong.astype(np.float64), run.picture, answers)
-
-
 def _ranking(run: PairRun, vectors: TextSides | SystemLists, repair: Banked | None, number: int) -> Ranking:
-    """Return what a TREC file lists: the targets of each source."""
+    """List the targets of each source, for a TREC file."""
     manifest, sample = run.manifest, run.tasks[number].sample
     ranking = Ranking(
         queries=texts_of(manifest, sample.source),
@@ -259,58 +234,42 @@ def _ranking(run: PairRun, vectors: TextSides | SystemLists, repair: Banked | No
         return replace(ranking, lists=vectors.of(sample))
     offsets = None
     if repair is not None:
-        offsets = TextUnion(vectors, [sample], run.options.ranker, repair).offsets_of(sample)
+        union = TextUnion(vectors, [sample], run.options.ranker, repair)
+        offsets = None if union.offsets is None else union.offsets.take(union.codes(sample)[1])
     both = vectors.queries.unit(sample.source), vectors.candidates.unit(sample.target)
     return replace(ranking, vectors=both, offsets=offsets)
 
 
-class Matches:
-    """The request where every match of each source stands among a sample's targets."""
-
-    def __init__(self, union: TextUnion, sample: Sample, *, manifest: Manifest) -> None:
-        self._sample = sample
-        self._query, match = members(manifest.item[sample.target], manifest.item[sample.source])
-        sources, targets = union.codes(sample)
-        pairs = sources[self._query], targets[match]
-        keys = union.similarity.keys(*pairs)
-        if union.offsets is not None:
-            keys = union.offsets.keys(keys, pairs[1])
-        self.watcher = Counts(*pairs, keys, weights=union.weights(targets))
-
-    def result(self) -> TargetCounts:
-        """Return the counts, after the pass."""
-        pool = np.full(len(self._sample.source), len(self._sample.target))
-        return TargetCounts(self._query, self.watcher.above, self.watcher.tied, pool)
+def _matches(manifest: Manifest, union: TextUnion, sample: Sample) -> Request:
+    """Ask where every match of each source stands among a sample's targets."""
+    query, match = members(manifest.item[sample.target], manifest.item[sample.source])
+    sources, targets = union.codes(sample)
+    pairs = sources[query], targets[match]
+    keys = union.similarity.keys(*pairs)
+    if union.offsets is not None:
+        keys = union.offsets.keys(keys, pairs[1])
+    watcher, pool = Counts(*pairs, keys, weights=union.weights(targets)), np.full(len(sources), len(targets))
+    return watcher, lambda: TargetCounts(query, watcher.above, watcher.tied, pool)
 
 
-class First:
-    """The request who stands on the first `k` places of each source of a sample, with the scores."""
+def _first(k: int, union: TextUnion, sample: Sample) -> Request:
+    """Ask who stands on the first `k` places of each source of a sample, with the scores."""
+    codes, scores = union.codes(sample), Scores(union.similarity, union.offsets)
+    k = min(k, len(codes[1]))
+    weights, queries = union.weights(codes[1]), distinct_values(codes[0])
+    watcher = Top(k, union.similarity.shape, weights=weights, queries=queries, seed=sample.seed)
 
-    def __init__(self, union: TextUnion, sample: Sample, *, k: int) -> None:
-        self._sources, self._targets = union.codes(sample)
-        self._scores = Scores(union.similarity, union.offsets)
-        self._k = min(k, len(self._targets))
-        self.watcher = Top(
-            self._k,
-            union.similarity.shape,
-            weights=union.weights(self._targets),
-            queries=distinct_values(self._sources),
-            seed=sample.seed,
-        )
+    def result() -> tuple[Places, Neighbours]:
+        top = watcher.result()
+        return places_of(top, *codes, k), neighbours_of(top, scores, *codes, k)
 
-    def result(self) -> tuple[Places, Neighbours]:
-        """Return the places, and the candidates on them query by query."""
-        top, codes = self.watcher.result(), (self._sources, self._targets)
-        return places_of(top, *codes, self._k), neighbours_of(top, self._scores, *codes, self._k)
+    return watcher, result
 
 
 def _listed(
     manifest: Manifest, vectors: SystemLists, samples: Sequence[Sample], measures: Sequence[RankMeasure]
 ) -> list[Any]:
-    """Return the same of a run: where matches stand in each sample, and the first places of the first one.
-
-    Its lists must reach as far as `measures` look.
-    """
+    """Answer the same from a run, whose lists must reach as far as `measures` look."""
     answers: list[Any] = []
     for sample in samples:
         lists = vectors.of(sample)

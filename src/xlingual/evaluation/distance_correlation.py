@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from threading import local
 from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.data.samples import Sample, SampleLike
 from xlingual.embed.sides import ImageIndex, TextVectors
@@ -30,12 +29,7 @@ from xlingual.evaluation.passes import one_pass
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.measures import DistanceCorrelation
 from xlingual.ragged import sums
-from xlingual.ranking import (
-    UNIT,
-    Cosine,
-    UnitVectors,
-    one_library_thread,
-)
+from xlingual.ranking import UNIT, Cosine, UnitVectors, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import DistanceCorrelationRequest
 from xlingual.results import Results
@@ -67,10 +61,10 @@ def distance_correlation(
     texts_per_item: int | Literal["all"] = "all",
     seeds: int = 1,
     seed: int = 0,
-    threads: int = 1,
-    progress: Progress | None = None,
-    store: StoreLike = "default",
     skip_broken: bool = False,
+    threads: int = 1,
+    store: StoreLike = "default",
+    progress: Progress | None = None,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by the correlation of text and image distances, on a non-matching sample.
@@ -88,20 +82,31 @@ def distance_correlation(
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, roles=False)
     run.prepare(text_encoders)
-    image_name, image_identity, images = run.images()
+    image_name, identity, images = run.images()
     numbers = Numbers(NAME, [MEASURE], run.subjects, image_name)
-    encoded = ((name, run.without_role(name)) for name in run.text_encoders)
-    return evaluate(run, numbers, ranks(run, encoded, images, image_identity), run.manifest, Recording())
+    return evaluate(run, numbers, _ranks(run, images, identity), run.manifest, Recording())
 
 
-def ranks(
-    run: PairRun, encoded: Iterable[tuple[str, TextVectors]], images: ImageIndex, identity: str
-) -> Iterator[Ranked]:
+def _ranks(run: PairRun, images: ImageIndex, identity: str) -> Iterator[Ranked]:
     """Correlate the distances of texts with those of images, for each encoder and sample."""
     drawn = [SamplePairs.of(task.sample) for task in run.tasks]
     of_images = ImageRanks(images, run.tasks, drawn)
+    encoded = ((name, run.without_role(name)) for name in run.text_encoders)
     for name, number, (found,) in correlations(run, encoded, drawn, [lambda number: of_images]):
-        yield _ranked(run, name, number, found, identity)
+        task = run.tasks[number]
+        yield Ranked(
+            encoder=name,
+            subject=run.subjects[number],
+            queries=task.sample.source,
+            clusters=(),
+            n_candidates=len(task.sample.target),
+            values={},
+            estimates={} if found.score is None else {MEASURE.name: found.score},
+            baselines={MEASURE.name: Baseline(chance=0.0)},
+            conditions=run.conditions(task, images=identity),
+            system=run.roles_of(name),
+            notes={} if found.note is None else {MEASURE.name: found.note},
+        )
 
 
 def correlations(
@@ -122,56 +127,23 @@ def correlations(
                 with run.stage("correlate"), one_library_thread():
                     sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]
                     texts = RankedTables(vectors.unit, sides, [drawn[n] for n in chosen])
-                    for of_task in images:
-                        _prepare(of_task, chosen)
-                    work = partial(_correlated, run, drawn, images, texts)
+                    for of_task in images:  # those of tasks with the same images are ranked together
+                        by_images: dict[int, list[int]] = {}
+                        for number in chosen:
+                            by_images.setdefault(id(of_task(number)), []).append(number)
+                        for numbers in by_images.values():
+                            of_task(numbers[0]).prepare(numbers)
+
+                    def correlated(number: int, place: int, texts: RankedTables = texts) -> list[Correlation]:
+                        task, table, cluster = run.tasks[number], texts[place], run.manifest.cluster
+                        ranked = (of_task(number).of(number) for of_task in images)
+                        return [correlation(task, drawn[number], table, each, cluster) for each in ranked]
+
                     alone = min(run.options.threads, len(chosen)) == 1
-                    found = list((map if alone else workers.map)(work, chosen, range(len(chosen))))
+                    found = list((map if alone else workers.map)(correlated, chosen, range(len(chosen))))
                 for number, several in zip(chosen, found, strict=True):
                     yield name, number, several
                     report(number + 1, len(run.tasks))
-
-
-def _prepare(of_task: Callable[[int], ImageRanks], chosen: Sequence[int]) -> None:
-    """Rank the images of some tasks ahead, those that have the same images together."""
-    by_images: dict[int, list[int]] = {}
-    for number in chosen:
-        by_images.setdefault(id(of_task(number)), []).append(number)
-    for numbers in by_images.values():
-        of_task(numbers[0]).prepare(numbers)
-
-
-def _correlated(
-    run: PairRun,
-    drawn: Sequence[SamplePairs],
-    images: Sequence[Callable[[int], ImageRanks]],
-    texts: RankedTables,
-    number: int,
-    place: int,
-) -> list[Correlation]:
-    """Correlate the texts of a task, at a `place` of their tables, with each of its images."""
-    task, table, cluster = run.tasks[number], texts[place], run.manifest.cluster
-    return [
-        correlation(task, drawn[number], table, of_task(number).of(number), cluster) for of_task in images
-    ]
-
-
-def _ranked(run: PairRun, name: str, number: int, found: Correlation, image_identity: str) -> Ranked:
-    """Return what the loop enters; nothing is ranked here."""
-    task = run.tasks[number]
-    return Ranked(
-        encoder=name,
-        subject=run.subjects[number],
-        queries=task.sample.source,
-        clusters=(),
-        n_candidates=len(task.sample.target),
-        values={},
-        estimates={} if found.score is None else {MEASURE.name: found.score},
-        baselines={MEASURE.name: Baseline(chance=0.0)},
-        conditions=run.conditions(task, images=image_identity),
-        system=run.roles_of(name),
-        notes={} if found.note is None else {MEASURE.name: found.note},
-    )
 
 
 @dataclass(frozen=True)
@@ -183,7 +155,7 @@ class SamplePairs:
 
     @classmethod
     def of(cls, sample: Sample) -> SamplePairs:
-        """Return all pairs of a sample, or some of them where there are too many."""
+        """Take all pairs of a sample, or draw some of them where there are too many."""
         n, m = len(sample.source), len(sample.target)
         if n * m <= EXACT_PAIRS:
             return cls((n, m))
@@ -193,12 +165,38 @@ class SamplePairs:
     def __len__(self) -> int:
         return self.shape[0] * self.shape[1] if self.drawn is None else len(self.drawn[0])
 
-    def note(self, squares: float) -> str | None:
-        """Return how the pairs were drawn and the standard error of that; `squares` is Σ influence²."""
-        if self.drawn is None:
-            return None
-        error = squares**0.5 / len(self)
-        return f"from {len(self):,} of {self.shape[0] * self.shape[1]:,} pairs, standard error {error:.4f}"
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's correlation in one sample, or None, and a note: why there is none, or how it was drawn."""
+
+    score: Score | None
+    note: str | None = None
+
+
+def correlation(
+    task: PairTask, pairs: SamplePairs, texts: RankedTable, images: RankedTable, cluster: Ints
+) -> Correlation:
+    """Correlate, with one residual for each item: its rows or its columns of influence."""
+    value = spearman(texts, images)
+    if value is None:
+        what = "text" if texts.is_constant else "image"
+        return Correlation(None, f"no correlation: all {what} distances are equal")
+    note = None
+    if pairs.drawn is None:
+        rows, columns, squares = influence_sums(texts, images, value, pairs.shape)
+    else:
+        influence = spearman_influence(texts, images, value)
+        rows, columns = (
+            sums(side, influence, size) for side, size in zip(pairs.drawn, pairs.shape, strict=True)
+        )
+        squares = float(influence @ influence)
+        every, error = pairs.shape[0] * pairs.shape[1], squares**0.5 / len(pairs)
+        note = f"from {len(pairs):,} of {every:,} pairs, standard error {error:.4f}"
+    items = np.concatenate([cluster[task.sample.source], cluster[task.sample.target]])
+    part = ResidualPart(np.concatenate([rows, columns]) / len(pairs), (items,))
+    twice = squares / len(pairs) ** 2  # a pair's own square, once in its row and once in its column
+    return Correlation(Score(value, (part,), (-1.0, 1.0), 2.0, twice), note)
 
 
 class RankedTables:
@@ -214,28 +212,23 @@ class RankedTables:
         self._keys = self._union() if whole and size <= _UNION_BYTES and one_pass(sides) else None
 
     def _union(self) -> np.ndarray:
-        """Return the keys of all sources and targets, int32 [sources, targets]: |cosine| ≤ 1 fits."""
+        """Compute the keys of all sources and targets, int32 [sources, targets]: |cosine| ≤ 1 fits."""
         similarity = Cosine(self.unit(self._sources), self.unit(self._targets))
         keys, targets = np.empty(similarity.shape, dtype=np.int32), np.arange(len(self._targets))
         for start in range(0, len(keys), _ROWS):
-            rows = np.arange(start, min(start + _ROWS, len(keys)))
-            scores = similarity.block(rows, targets)
+            scores = similarity.block(np.arange(start, min(start + _ROWS, len(keys))), targets)
             scores /= UNIT
             np.rint(scores, out=keys[start : start + _ROWS], casting="unsafe")
         return keys
 
-    def _room(self) -> Ints:
-        """Return room to rank any of the samples in, the same one each time in a thread."""
-        if (room := getattr(self._rooms, "room", None)) is None:
-            room = self._rooms.room = np.empty(max(map(len, self.pairs)), dtype=np.int64)
-        return room
-
     def __getitem__(self, number: int) -> RankedTable:
-        """Return the table of a sample."""
+        """Rank the table of a sample."""
         source, target = self.sides[number]
         if self._keys is not None:
+            if (room := getattr(self._rooms, "room", None)) is None:  # of a thread, for any of the samples
+                room = self._rooms.room = np.empty(max(map(len, self.pairs)), dtype=np.int64)
             rows, columns = np.searchsorted(self._sources, source), np.searchsorted(self._targets, target)
-            return RankedTable.within(self._keys, rows, columns, self._room())
+            return RankedTable.within(self._keys, rows, columns, room)
         similarity, drawn = Cosine(self.unit(source), self.unit(target)), self.pairs[number].drawn
         if drawn is not None:
             return RankedTable.of(similarity.keys(*drawn))
@@ -243,71 +236,34 @@ class RankedTables:
         return RankedTable.of(np.rint(block / UNIT).astype(np.int64).ravel())
 
 
-@dataclass(frozen=True)
-class Correlation:
-    """Spearman's correlation in one sample, or None, and a note: why there is none, or how it was drawn."""
-
-    score: Score | None
-    note: str | None = None
-
-
-def correlation(
-    task: PairTask, pairs: SamplePairs, texts: RankedTable, images: RankedTable, cluster: Ints
-) -> Correlation:
-    """Return the correlation with one residual for each item: its rows or its columns of influence."""
-    value = spearman(texts, images)
-    if value is None:
-        what = "text" if texts.is_constant else "image"
-        return Correlation(None, f"no correlation: all {what} distances are equal")
-    if pairs.drawn is None:
-        rows, columns, squares = influence_sums(texts, images, value, pairs.shape)
-    else:
-        influence: Floats = spearman_influence(texts, images, value)
-        rows, columns = (
-            sums(side, influence, size) for side, size in zip(pairs.drawn, pairs.shape, strict=True)
-        )
-        squares = float(influence @ influence)
-    items = np.concatenate([cluster[task.sample.source], cluster[task.sample.target]])
-    part = ResidualPart(np.concatenate([rows, columns]) / len(pairs), (items,))
-    twice = squares / len(pairs) ** 2  # a pair's own square, once in its row and once in its column
-    return Correlation(Score(value, (part,), (-1.0, 1.0), 2.0, twice), pairs.note(squares))
-
-
 class ImageRanks:
     """Ranked image similarities by task: those of equal images are one, kept for the next encoder."""
 
     def __init__(self, images: ImageIndex, tasks: Sequence[PairTask], pairs: Sequence[SamplePairs]) -> None:
-        self.images, self.tasks, self.pairs = images, tasks, pairs
+        self.pairs = pairs
+        vectors, code = images.pool.vectors, images.pool.code
+        self._unit: Unit = lambda chosen: UnitVectors(vectors.raw, vectors.rows[code[chosen]])
+        self._sides = [(images.code[task.sample.source], images.code[task.sample.target]) for task in tasks]
+        self._keys = [  # with the seed where pairs are drawn
+            (source.tobytes(), target.tobytes(), None if of.drawn is None else task.sample.seed)
+            for (source, target), of, task in zip(self._sides, pairs, tasks, strict=True)
+        ]
         self._kept: dict[tuple[bytes, bytes, int | None], RankedTable] = {}
 
     def of(self, number: int) -> RankedTable:
-        """Return the table of a task."""
-        key = self._key(number)
-        while (table := self._kept.get(key)) is None:  # another thread may have made room meanwhile
+        """Look up the table of a task."""
+        while (table := self._kept.get(self._keys[number])) is None:  # another thread may have made room
             self.prepare([number])
         return table
 
     def prepare(self, numbers: Sequence[int]) -> None:
         """Rank the images of these tasks ahead, from one product where that is cheaper."""
-        new = {key: n for n in numbers if (key := self._key(n)) not in self._kept}
+        new = {self._keys[n]: n for n in numbers if self._keys[n] not in self._kept}
         if not new:
             return
         chosen = list(new.values())
-        tables = RankedTables(self._unit, [self._side(n) for n in chosen], [self.pairs[n] for n in chosen])
+        tables = RankedTables(self._unit, [self._sides[n] for n in chosen], [self.pairs[n] for n in chosen])
         for position, key in enumerate(new):
-            if sum(kept.twice.nbytes for kept in self._kept.values()) > KEPT_BYTES:
+            if sum(table.twice.nbytes for table in self._kept.values()) > KEPT_BYTES:
                 self._kept.clear()
             self._kept[key] = tables[position]
-
-    def _side(self, number: int) -> tuple[Ints, Ints]:
-        sample = self.tasks[number].sample
-        return self.images.code[sample.source], self.images.code[sample.target]
-
-    def _key(self, number: int) -> tuple[bytes, bytes, int | None]:
-        sources, targets = self._side(number)
-        which = None if self.pairs[number].drawn is None else self.tasks[number].sample.seed  # pairs drawn
-        return sources.tobytes(), targets.tobytes(), which
-
-    def _unit(self, images: Ints) -> UnitVectors:
-        vectors = self.images.pool.vectors
-        return UnitVectors(vectors.raw, vectors.rows[self.images.pool.code[images]])

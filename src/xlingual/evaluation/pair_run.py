@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from xlingual.embed.sides import (
     fit_texts_for,
     queries_for,
 )
-from xlingual.encoders import Encoder, ImageModelLike
+from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.decoding import broken
 from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.near_duplicates import with_near_duplicates
@@ -31,6 +31,7 @@ from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides, note_dense
 from xlingual.evaluation.run_systems import RunSystem, SystemLists, names_of, systems
 from xlingual.results import Results
+from xlingual.tasks import task_of
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class PairTask:
 def make_tasks(
     manifest: Manifest, options: Options, *, matching: bool, usable: np.ndarray | None = None
 ) -> tuple[list[PairTask], Sampler]:
-    """Return a task for each language pair and seed, pairs in order, and the sampler that made them.
+    """Draw a task for each language pair and seed, pairs in order; return them with the sampler.
 
     Of the text rows the `usable` ones, bool [n], take part; all where None. With several pairs named by
     default, a pair for which no sample can be drawn is left out with a warning; a pair that was named must
@@ -100,27 +101,27 @@ def draw_tasks(
 
 
 def rows_with_image(tasks: Sequence[PairTask]) -> Ints:
-    """Return all rows whose image any task uses, in the order of the manifest."""
+    """Select all rows whose image any task uses, in the order of the manifest."""
     rows = [side for task in tasks for side in (task.sample.pool, task.sample.target)]
     return distinct_values(np.concatenate(rows))
 
 
 def by_pair(tasks: Sequence[PairTask]) -> dict[tuple[str, str], list[int]]:
-    """Return the numbers of the tasks of each language pair: consecutive ones, where all tasks are given."""
-    found: dict[tuple[str, str], list[int]] = {}
+    """List the numbers of the tasks of each language pair: consecutive ones, where all tasks are given."""
+    numbers: dict[tuple[str, str], list[int]] = {}
     for number, task in enumerate(tasks):
-        found.setdefault(task.pair, []).append(number)
-    return found
+        numbers.setdefault(task.pair, []).append(number)
+    return numbers
 
 
 def counted_out(requested: np.ndarray, part: np.ndarray) -> dict[str, int]:
-    """Return how many of the requested rows, bool [n], take no part, as results keep it; {} where all do."""
+    """Count the requested rows, bool [n], that take no part, as results keep it; {} where all do."""
     left_out = int((requested & ~part).sum())
     return {"texts": left_out, "of": int(requested.sum())} if left_out else {}
 
 
 def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
-    """Return for each text row, bool [n], whether its image can be opened; rows of other languages can.
+    """Decide for each text row, bool [n], whether its image can be opened; rows of other languages can.
 
     Each image is opened once. A DataWarning counts the rows that cannot take part and names the first.
     Raises InputError where no row is left.
@@ -132,20 +133,18 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
     reasons = broken(manifest.images(with_image[first]))
     usable = np.ones(len(manifest), dtype=bool)
     usable[rows] = (manifest.image[rows] >= 0) & ~np.isin(manifest.image[rows], slots[list(reasons)])
-    left_out = rows[~usable[rows]]
-    if not len(left_out):
+    left_out = len(rows) - int(usable[rows].sum())
+    if not left_out:
         return usable
     without = len(rows) - len(with_image)
     counted = [f"{without} have no image"] if without else []
     if reasons:
         images = "an image" if len(reasons) == 1 else f"{len(reasons)} images"
-        counted.append(
-            f"{len(left_out) - without} show {images} that cannot be opened (first: "
-            f"{next(iter(reasons.values()))})"
-        )
+        why = next(iter(reasons.values()))
+        counted.append(f"{left_out - without} show {images} that cannot be opened (first: {why})")
     how = parameter("skip_broken", True)
-    problem = f"{len(left_out)} of {len(rows)} texts take no part ({how}): {', '.join(counted)}"
-    if len(left_out) == len(rows):
+    problem = f"{left_out} of {len(rows)} texts take no part ({how}): {', '.join(counted)}"
+    if left_out == len(rows):
         raise InputError(f"{problem}; nothing is left to evaluate")
     warn(problem)
     return usable
@@ -161,20 +160,19 @@ class PairRun(Run):
         options: Options,
         *,
         matching: bool,
-        image_spec: ImageModelLike | None = None,
+        image_spec: EncoderLike | None = None,
         roles: bool = True,
-        takes_lists: bool = False,
     ) -> None:
         super().__init__(task, options)
-        self.takes_lists = takes_lists  # whether runs are evaluated too, and sparse and token vectors
+        self.takes_runs = "runs" in task_of(task).takes  # and sparse and token vectors
         self.roles = roles  # whether sources are queries and targets candidates, or all texts alike
         self.manifest, self.matching, self._image_spec = manifest, matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
         self._requested = list(dict.fromkeys(language for pair in pairs for language in pair))
         self._usable: np.ndarray | None = None  # rows whose image can be opened, where any is opened
         if options.skip_broken and image_spec is not None:
-            _, model = encoders.image_model(image_spec, languages=self._requested)
-            if not isinstance(model, Encoder) or model.opens_images:
+            _, encoder = encoders.image_encoder(image_spec, languages=self._requested)
+            if encoder.opens_images:
                 with self.stage("images: open", "opening images"):
                     self._usable = usable_rows(manifest, self._requested)
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=self._usable)
@@ -191,10 +189,9 @@ class PairRun(Run):
         )
         self.rows = distinct_values(np.concatenate(self.sides))
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
-        made: Mapping[str, Encoder | RunSystem]
-        make = systems if self.takes_lists else encoders.text_encoders
-        made = make(text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest))
-        self.fit(made, self.manifest.texts(self.rows), queries=queries_for(self.manifest))
+        make: Callable[..., Any] = systems if self.takes_runs else encoders.text_encoders
+        by_name = make(text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest))
+        self.fit(by_name, self.manifest.texts(self.rows), queries=queries_for(self.manifest))
         # texts of the requested pairs that are unusable, or whose pairs were all left out
         requested, part = (
             np.isin(self.manifest.language, [self.manifest.languages.index(tag) for tag in tags])
@@ -220,74 +217,62 @@ class PairRun(Run):
             else:
                 yield name, self.encode(name, self.sides_of)
 
-    def count_matches(self) -> dict[str, int]:
-        """Count the items of the evaluated languages, and those that have both languages of a pair."""
-        manifest = self.manifest
-        has = np.zeros((len(manifest.languages), manifest.n_items), dtype=bool)
-        has[manifest.language, manifest.item] = True
-        places = {tag: place for place, tag in enumerate(manifest.languages)}
-        pairs = [(has[places[source]], has[places[target]]) for source, target in by_pair(self.tasks)]
-        some = np.any([source | target for source, target in pairs], axis=0)
-        both = np.any([source & target for source, target in pairs], axis=0)
-        return {"items": int(some.sum()), "items_with_both": int(both.sum())}
+    def sides_of(self, name: str, encoder: Encoder) -> TextSides:
+        """Compute an encoder's vectors of sources as queries and of targets as candidates."""
+        more: Any = {**self.embedding(), "any_form": self.takes_runs}
+        return embed_roles(self.manifest, name, encoder, *self.sides, **more)
+
+    def without_role(self, name: str, of_roles: TextSides | None = None) -> TextVectors:
+        """Compute an encoder's vectors of all texts alike: those `of_roles` where roles change none.
+
+        Texts that were cut were counted in their roles, where these are there.
+        """
+        if isinstance(of_roles, TextVectors):
+            return of_roles
+        more: Any = {**self.embedding(), "count_cut": of_roles is None}
+        return self.encode(
+            name, lambda name, encoder: embed_texts(self.manifest, name, encoder, self.rows, **more)
+        )
+
+    def images(self) -> tuple[str, str, ImageIndex]:
+        """Encode the images of all tasks; return the name and the identity of their encoder, and them."""
+        if self._image_spec is None:
+            raise InputError("no image encoder is given: name one, for example pixels or vectors:PATH")
+        name, encoder = encoders.image_encoder(self._image_spec, languages=self.languages)
+        with self.stage("images: encode", "encoding images"):
+            index = embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.storing())
+        note_dense(f"image encoder {name!r}", index.pool.vectors.raw)
+        return name, self.identity(encoder), index
 
     @cached_property
     def picture(self) -> Callable[[int], bytes | None]:
         """Gives the thumbnail of an image of the manifest by its number."""
         return thumbnails(self.manifest.image_source)
 
-    def sides_of(self, name: str, encoder: Encoder) -> TextSides:
-        """Return an encoder's vectors of sources as queries and of targets as candidates."""
-        more: Any = {**self.embedding(), "any_form": self.takes_lists}
-        return embed_roles(self.manifest, name, encoder, *self.sides, **more)
-
-    def all_of(self, name: str, encoder: Encoder, count_cut: bool = True) -> TextVectors:
-        """Return an encoder's vectors of all texts alike."""
-        more: Any = {**self.embedding(), "any_form": self.takes_lists, "count_cut": count_cut}
-        return embed_texts(self.manifest, name, encoder, self.rows, **more)
-
-    def without_role(self, name: str, known: TextSides | None = None) -> TextVectors:
-        """Return an encoder's vectors of all texts alike, which are those `known` where roles change none.
-
-        Texts that were cut were counted in their roles, where these are known.
-        """
-        if isinstance(known, TextVectors):
-            return known
-        return self.encode(name, partial(self.all_of, count_cut=known is None))
-
-    def image_spec(self) -> ImageModelLike:
-        """Return the spec of the image encoder; raise InputError where none is given."""
-        if self._image_spec is None:
-            raise InputError("no image encoder is given: name one, for example pixels or vectors:PATH")
-        return self._image_spec
-
-    def images(self) -> tuple[str, str, ImageIndex]:
-        """Return the name and the identity of the image encoder, and the images of all tasks."""
-        name, encoder = encoders.image_encoder(self.image_spec(), languages=self.languages)
-        return name, self.identity(encoder), self.embedded(name, encoder)
-
-    def embedded(self, name: str, encoder: Encoder) -> ImageIndex:
-        """Return the images of all tasks as an image encoder sees them."""
-        with self.stage("images: encode", "encoding images"):
-            found = embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.storing())
-        note_dense(f"image encoder {name!r}", found.pool.vectors.raw)
-        return found
-
     def join_near_duplicates(self, images: ImageIndex | None = None) -> None:
         """Put near-duplicates into one cluster, where `cluster` says so; else warn where there are many.
 
         Images are compared where there are vectors of them.
         """
-        own = np.concatenate([self.rows, *(task.sample.pool for task in self.tasks)])
+        rows = np.concatenate([self.rows, *(task.sample.pool for task in self.tasks)])
         with self.stage("near-duplicates", "looking for near-duplicates"):
             self.manifest, self.near = with_near_duplicates(
-                self.manifest, distinct_values(own), self.languages, images, self.options.cluster
+                self.manifest, distinct_values(rows), self.languages, images, self.options.cluster
             )
 
+    def count_matches(self) -> dict[str, int]:
+        """Count the items of the evaluated languages, and those that have both languages of a pair."""
+        manifest = self.manifest
+        has = np.zeros((len(manifest.languages), manifest.n_items), dtype=bool)
+        has[manifest.language, manifest.item] = True
+        codes = [[manifest.languages.index(tag) for tag in pair] for pair in by_pair(self.tasks)]
+        some = np.any([has[source] | has[target] for source, target in codes], axis=0)
+        both = np.any([has[source] & has[target] for source, target in codes], axis=0)
+        return {"items": int(some.sum()), "items_with_both": int(both.sum())}
+
     def conditions(self, task: PairTask, **more: str) -> dict[str, str]:
-        """Return the conditions of a number of a task, for its signature; `more` are further ones."""
-        queries = {} if self.options.queries is None else {"queries": str(self.options.queries)}
-        texts = self.options.texts_per_item
+        """Describe the conditions of a number of a task, for its signature; `more` are further ones."""
+        texts, queries = self.options.texts_per_item, self.options.queries
         described = self.sampler.described(*task.pair, matching=self.matching)
         return {
             "source": task.source,
@@ -295,7 +280,7 @@ class PairRun(Run):
             "data": self.manifest.digest[:12],
             "sample": f"{described}#{task.sample.seed}",
             **({} if texts == "all" else {"texts-per-item": str(texts)}),
-            **queries,
+            **({} if queries is None else {"queries": str(queries)}),
             **self.clusters(),
             **images_of_rows(self.manifest),
             "matching": "yes" if self.matching else "no",
@@ -303,7 +288,7 @@ class PairRun(Run):
         }
 
     def roles_of(self, encoder: str) -> dict[str, str]:
-        """Return what signatures say of roles: nothing of an encoder to which they make no difference."""
+        """Describe the roles of texts for signatures: {} of an encoder to which they make no difference."""
         by_role = self.roles and self.by_name[encoder].by_role
         return {"roles": "source=query,target=candidate"} if by_role else {}
 
@@ -313,13 +298,13 @@ class PairRun(Run):
         return self.manifest
 
     def finished(self, results: Results) -> Results:
-        """Return the results with the record of the run, and the kinds of its encoders."""
-        known = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
-        results.encoders = {name: kind for name, kind in known.items() if kind}
+        """Add the record of the run, and the kinds of its encoders."""
+        kinds = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
+        results.encoders = {name: kind for name, kind in kinds.items() if kind}
         return super().finished(results)
 
 
 def images_of_rows(manifest: Manifest) -> dict[str, str]:
-    """Return the condition of a signature about several images of a row: none where that was not chosen."""
+    """Describe the condition of a signature about several images of a row: {} where none was chosen."""
     several = manifest.columns.get("images")
     return {} if several is None else {"images-of-a-row": several}

@@ -1,12 +1,9 @@
-"""Passes over texts that samples share: seeds of one set overlap, so one product of their union serves all.
-
-A request is what a task wants to know of one sample: it has a watcher of the pass, and a result after it.
-"""
+"""Passes over texts that samples share: seeds overlap, so one product of their union serves all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,20 +25,18 @@ from xlingual.ranking import (
 
 
 def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
-    """Return whether one pass over the union of areas (sources, targets) is cheaper than one for each."""
-    union = len(distinct_values(np.concatenate([sources for sources, _ in areas]))) * len(
-        distinct_values(np.concatenate([targets for _, targets in areas]))
-    )
-    return len(areas) == 1 or union <= sum(len(sources) * len(targets) for sources, targets in areas)
+    """Whether one pass over the union of areas (sources, targets) is cheaper than one for each."""
+    sources, targets = (len(distinct_values(np.concatenate(side))) for side in zip(*areas, strict=True))
+    return len(areas) == 1 or sources * targets <= sum(len(rows) * len(columns) for rows, columns in areas)
 
 
 def corrected(similarity: TextSimilarity, offsets: Offsets | None) -> Similarity:
-    """Return the similarity less offsets, where there are some."""
+    """Lower the scores of a similarity by offsets, where there are some."""
     return similarity if offsets is None else Corrected(similarity, offsets)
 
 
 def part_of(progress: Progress | None, done: int, parts: int) -> Progress | None:
-    """Return the progress of one of several parts, of which so many are done, as a part of that of all."""
+    """Report the progress of one of several parts, of which so many are done, as a part of the whole."""
     if progress is None or parts == 1:
         return progress
     steps = 1000  # of each
@@ -49,7 +44,7 @@ def part_of(progress: Progress | None, done: int, parts: int) -> Progress | None
 
 
 def two_passes(progress: Progress | None, repair: Banked | None) -> tuple[Progress | None, Progress | None]:
-    """Return the progress of the pass for a repair, and that of the ranking."""
+    """Report the progress of the pass for a correction of hubs, and that of the ranking."""
     parts = 1 if repair is None else 2
     return part_of(progress, 0, parts), part_of(progress, parts - 1, parts)
 
@@ -76,45 +71,32 @@ class TextUnion:
         self.offsets = None if repair is None else repair.offsets(self.similarity, ranker, progress)
 
     def codes(self, sample: Sample) -> tuple[Ints, Ints]:
-        """Return the numbers of the distinct vectors of a sample's sources and targets."""
+        """Look up the numbers of the distinct vectors of a sample's sources and targets."""
         return (
             self._sources.code[np.searchsorted(self._source_rows, sample.source)],
             self._targets.code[np.searchsorted(self._target_rows, sample.target)],
         )
 
     def weights(self, codes: Ints) -> Ints:
-        """Return how many of a sample's targets, of these codes, have each distinct vector, int64 [u]."""
+        """Count the targets, of these codes, that have each distinct vector, int64 [u]."""
         return np.bincount(codes, minlength=self.similarity.shape[1]).astype(np.int64)
 
-    def offsets_of(self, sample: Sample) -> Offsets | None:
-        """Return the offsets of a sample's targets, where there are some."""
-        return None if self.offsets is None else self.offsets.take(self.codes(sample)[1])
 
-
-class Request(Protocol):
-    """What is asked of a pass for one sample."""
-
-    @property
-    def watcher(self) -> Watcher:
-        """What sees the scores."""
-
-    def result(self) -> Any:  # noqa: ANN401
-        """Return the answer, after the pass."""
-
-
-Asked: TypeAlias = Callable[[TextUnion, Sample], Request]
+# what sees the scores of a pass, and the answer after it; what asks for one sample of a union
+Request: TypeAlias = tuple[Watcher, Callable[[], Any]]
+Asks: TypeAlias = Callable[[TextUnion, Sample], Request]
 
 
 def answered(
     vectors: TextSides,
-    asked: Sequence[tuple[Sample, Asked]],
+    asked: Sequence[tuple[Sample, Asks]],
     *,
     ranker: Ranker,
     tally: Tally,
     repair: Banked | None = None,
     progress: Progress | None = None,
 ) -> list[Any]:
-    """Return the answers to requests about samples of one language pair, from as few products as possible."""
+    """Answer requests about samples of one language pair, from as few products as possible."""
     of_sample: dict[int, list[int]] = {}
     for number, (sample, _) in enumerate(asked):
         of_sample.setdefault(id(sample), []).append(number)
@@ -124,9 +106,9 @@ def answered(
     for done, group in enumerate(groups):
         before, during = two_passes(part_of(progress, done, len(groups)), repair)
         union = TextUnion(vectors, [asked[number][0] for number in group], ranker, repair, before)
-        requests = {number: asked[number][1](union, asked[number][0]) for number in group}
-        watchers = [request.watcher for request in requests.values()]
-        rank(corrected(union.similarity, union.offsets), watchers, ranker, progress=during)
-        answers |= {number: request.result() for number, request in requests.items()}
+        requests = [asked[number][1](union, asked[number][0]) for number in group]
+        scores = corrected(union.similarity, union.offsets)
+        rank(scores, [watcher for watcher, _ in requests], ranker, progress=during)
+        answers |= {number: result() for number, (_, result) in zip(group, requests, strict=True)}
         tally.add(union.similarity)
     return [answers[number] for number in range(len(asked))]

@@ -10,14 +10,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from xlingual.embed.encoding import Progress
 from xlingual.embed.sides import embed_bank
 from xlingual.encoders import Encoder
-from xlingual.encoders.base import Adapter
 from xlingual.encoders.spec import parse
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.run_systems import RunSystem
@@ -28,15 +26,13 @@ from xlingual.store import Store
 
 COSINE = "cosine"
 _WORD = re.compile(r"([\w-]+):?(?:\?(.*))?")
-_CORRECTIONS: Mapping[str, tuple[Callable[..., Correction], str]] = {
-    "csls": (Csls, "k"),
-    "inverted-softmax": (InvertedSoftmax, "beta"),
-}
-_ALL = f"{COSINE}, {' or '.join(f'{name}?fit=FILE#train' for name in _CORRECTIONS)}"
-_OPTIONS = {  # an example, and the meaning
-    "k": ("k=10", "k, a whole number of nearest texts, 1 at least"),
-    "beta": ("beta=20", f"beta, a number from {LEAST_BETA:g} to {LARGEST_BETA:g}"),
-    "fit": ("fit=FILE#train", "fit, the training queries (fit=FILE#train)"),
+_FORMS: Mapping[str, tuple[Callable[[str], Correction], str, str, str]] = {
+    # by its word: how it is made of its number, the number's name, an example, what the number is
+    "csls": (lambda k: Csls(int(k)), "k", "csls?k=10", "k, a whole number of nearest texts, 1 at least"),
+    "inverted-softmax": (
+        lambda beta: InvertedSoftmax(float(beta)),
+        *("beta", "inverted-softmax?beta=20", f"beta, a number from {LEAST_BETA:g} to {LARGEST_BETA:g}"),
+    ),
 }
 
 
@@ -50,73 +46,60 @@ class Fitted:
 
 
 def repair_of(similarity: str) -> Fitted | None:
-    """Return the correction of hubs that a similarity stands for, None for plain cosine.
+    """Read the correction of hubs that a similarity stands for, None for plain cosine.
 
     >>> repair_of("csls?k=5&fit=products.parquet#train").correction
     Csls(k=5)
 
     Raises InputError where a similarity is not known.
     """
-    if not isinstance(similarity, str):
-        raise InputError(f"a similarity is {_ALL}, found {type(similarity).__name__}")
-    match = _WORD.fullmatch(similarity)
-    word, written = (match[1], match[2]) if match else (similarity, None)
-    if word == COSINE and not written:
+    if similarity == COSINE:
         return None
-    if word not in _CORRECTIONS:
-        raise InputError(
-            f"{parameter('similarity', similarity)} is not known: expected {_ALL}."
-            f"{did_you_mean(word, (COSINE, *_CORRECTIONS))}"
-        )
-    make, name = _CORRECTIONS[word]
-    options = _options(similarity, word, (name, "fit"))
-    if "fit" not in options:
+    correction, fit = _read(similarity, with_fit=True)
+    if fit is None:
         mark = "&" if "?" in similarity else "?"
         raise InputError(
             f"{parameter('similarity', similarity)} does not say which queries show what is a hub: name "
             f"training queries, which are not evaluated: {similarity}{mark}fit=FILE#train"
         )
-    return Fitted(fit=options.pop("fit"), correction=make(**options), written=similarity)
+    return Fitted(correction, fit, similarity)
 
 
 def correction_of(written: str) -> Correction:
-    """Return the correction of hubs that a similarity without fit= stands for, such as "csls?k=10"."""
-    word, _, _ = written.partition("?")
-    if word not in _CORRECTIONS:
-        raise InputError(f"similarity {written!r} is not known; known: {', '.join(_CORRECTIONS)}")
-    make, name = _CORRECTIONS[word]
-    return make(**_options(written, word, (name,)))
+    """Read the correction of hubs that a similarity without fit= stands for, such as "csls?k=10"."""
+    return _read(written, with_fit=False)[0]
 
 
-def _options(similarity: str, word: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Read the options of a similarity; raise InputError where one is not known or makes no sense."""
-    examples, meanings = zip(*(_OPTIONS[name] for name in names), strict=True)
-    problem = (
-        f"{parameter('similarity', similarity)}: {word} has {'; '.join(meanings)}: "
-        f"write {word}?{'&'.join(examples)}"
-    )
+def _read(similarity: str, *, with_fit: bool) -> tuple[Correction, str | None]:
+    """Read a correction and what follows fit=; raise InputError where one is not known or makes no sense."""
+    match = _WORD.fullmatch(similarity) if isinstance(similarity, str) else None
+    word = match[1] if match else similarity
+    name = parameter("similarity", similarity)
+    if word not in _FORMS:
+        every = f"{COSINE}, {' or '.join(f'{word}?fit=FILE#train' for word in _FORMS)}"
+        raise InputError(
+            f"{name} is not known: expected {every}.{did_you_mean(str(word), (COSINE, *_FORMS))}"
+        )
+    make, number, example, meaning = _FORMS[word]
     try:
-        written = parse(similarity, {word}).options
-        options: dict[str, Any] = dict(written)
-        options |= {"beta": float(options["beta"])} if "beta" in options else {}
+        options = dict(written := parse(similarity, {word}).options)
+        fit = options.pop("fit", None) if with_fit else None
+        value = options.pop(number, example.rpartition("=")[2])
+        if (
+            options
+            or fit == ""
+            or len(dict(written)) < len(written)
+            or not re.fullmatch(r"[\d.]{1,9}", value)
+        ):
+            raise ValueError
+        return make(value), fit
     except (InputError, ValueError) as error:
-        raise InputError(problem) from error
-    if "k" in options:
-        options["k"] = int(options["k"]) if re.fullmatch("[0-9]{1,9}", options["k"]) else 0
-    sensible = (
-        {*options} <= {*names}
-        and len(options) == len(written)
-        and options.get("k", 1) >= 1
-        and LEAST_BETA <= options.get("beta", LEAST_BETA) <= LARGEST_BETA
-        and options.get("fit", "a file")
-    )
-    if not sensible:
-        raise InputError(problem)
-    return options
+        more = ("; fit, the training queries (fit=FILE#train)", "&fit=FILE#train") if with_fit else ("", "")
+        raise InputError(f"{name}: {word} has {meaning}{more[0]}: write {example}{more[1]}") from error
 
 
 def banked(correction: HubCorrection) -> Banked:
-    """Return a correction of hubs ready to rank with; raise InputError where its similarity is not known."""
+    """Make a correction of hubs ready to rank with; raise InputError where its similarity is not known."""
     return Banked(correction_of(correction.similarity), Bank.of(correction.bank), correction.similarity)
 
 
@@ -144,8 +127,30 @@ class TrainingQueries:
                 "fit=FILE#train and --split test)"
             )
 
-    def of(self, languages: Sequence[str]) -> Texts:
-        """Return those in some languages; warn of a language without any, and raise InputError for none."""
+    def bound(
+        self,
+        name: str,
+        encoder: Encoder,
+        languages: Sequence[str],
+        *,
+        roles: bool,
+        store: Store | None,
+        progress: Progress | None,
+    ) -> Banked:
+        """Bind the correction to an encoder's vectors of the training queries in some languages.
+
+        The last ones stay in memory: several passes of one encoder ask for them.
+        """
+        key = (name, encoder.identity, *sorted(languages))
+        if self._last is None or self._last[0] != key:
+            texts = self._in(languages)
+            if roles and encoder.by_role:
+                texts = replace(texts, role="query")
+            self._last = key, Bank.of(embed_bank(texts, name, encoder, store=store, progress=progress))
+        return Banked(self.repair.correction, self._last[1], self.name)
+
+    def _in(self, languages: Sequence[str]) -> Texts:
+        """Select those in some languages; warn of a language without any, and raise InputError for none."""
         rows = [row for row, tag in enumerate(self.texts.language) if tag in languages]
         tags = sorted(set(self.texts.language))
         if not rows:
@@ -163,28 +168,6 @@ class TrainingQueries:
             )
         return self.texts.take(np.array(rows, dtype=np.int64))
 
-    def bound(
-        self,
-        name: str,
-        encoder: Encoder,
-        languages: Sequence[str],
-        *,
-        roles: bool,
-        store: Store | None,
-        progress: Progress | None,
-    ) -> Banked:
-        """Return the repair with an encoder's vectors of the training queries in some languages.
-
-        The last ones stay in memory: several passes of one encoder ask for them.
-        """
-        key = (name, encoder.identity, *sorted(languages))
-        if self._last is None or self._last[0] != key:
-            texts = self.of(languages)
-            if roles and encoder.by_role:
-                texts = replace(texts, role="query")
-            self._last = key, Bank.of(embed_bank(texts, name, encoder, store=store, progress=progress))
-        return Banked(self.repair.correction, self._last[1], self.name)
-
 
 class OwnCorrections:
     """Corrections of hubs that encoders bring along, for a run whose similarity is the plain cosine."""
@@ -201,16 +184,6 @@ class OwnCorrections:
         """
         for name, encoder in systems.items():
             correction = encoder.hub_correction if isinstance(encoder, Encoder) else None
-            below = encoder
-            while correction is None and isinstance(below, Adapter):
-                below = below.base
-                if below.hub_correction is not None:
-                    warn(
-                        f"text encoder {name!r} stands on one that was chosen with a correction of hubs "
-                        f"({below.hub_correction.similarity}), and is ranked without it: the correction is "
-                        "of the vectors below"
-                    )
-                    break
             if correction is not None and not used:
                 warn(
                     f"text encoder {name!r} was chosen with a correction of hubs ({correction.similarity}), "
@@ -221,7 +194,7 @@ class OwnCorrections:
                 self._encoders[name], self.similarities[name] = correction, correction.similarity
 
     def bound(self, name: str) -> Banked | None:
-        """Return the correction of an encoder, None where it has none; the last bank stays in memory."""
+        """Bind the correction of an encoder, None where it has none; the last bank stays in memory."""
         if name not in self._encoders:
             return None
         if self._last is None or self._last[0] != name:

@@ -14,7 +14,6 @@ from xlingual.requests.shared import (
     PoolLanguages,
     Queries,
     Quiet,
-    SampleOf,
     Sampling,
     SkipBroken,
 )
@@ -58,7 +57,6 @@ class CheckRequest(Request, frozen=True, kw_only=True):
             reads=pair_list,
         ),
     ] = None
-    sample: SampleOf = "all"
     k: Annotated[Positive, option("K of R@K, with --image-encoder.", metavar="K")] = 10
     keeping: Keeping = Keeping()
 

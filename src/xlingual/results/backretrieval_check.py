@@ -27,8 +27,6 @@ class PairImages(Struct, frozen=True):
     target: Annotated[str, about("Language of the candidates.")]
     n_queries: Annotated[Size, about("Texts that are queries of an evaluation.")]
     n_images: Annotated[Size, about("Distinct source images, D: a query's own is ranked among them.")]
-    n_targets: Annotated[Size, about("Distinct target images.")]
-    n_looked: Annotated[Count, about("Queries that were looked at: at most 2,000.")]
     reasons: Annotated[
         list[Annotated[str, among(*REASONS)]],
         about("Why Backretrieval tells nothing here; empty where it does."),
@@ -62,10 +60,6 @@ class PairImages(Struct, frozen=True):
             "(80 % of samples, two-sided 5 %); null where no number does."
         ),
     ] = None
-    queries_apart: Annotated[
-        Count | None,
-        about("Queries that show that two encoders differ which close 20 % and 30 % of the way; null so."),
-    ] = None
 
     @property
     def can_tell(self) -> bool:
@@ -98,8 +92,6 @@ class BackretrievalCheck(Answer, frozen=True, tag="xlingual/backretrieval_check/
     image_encoder: Annotated[str, about("Name of the image encoder.")]
     k: Annotated[Size, about("K of R@K.")]
     n_images: Annotated[Count, about("Distinct images of the data.")]
-    n_near_duplicates: Annotated[Count, about("Images that another one is near-equal to, by their vectors.")]
-    n_looked: Annotated[Count, about("Images whose near-duplicates were looked for.")]
     distance: Annotated[
         Amount | None, about("Median cosine distance of two images; null for fewer than two.")
     ]

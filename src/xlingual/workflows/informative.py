@@ -9,7 +9,6 @@ from xlingual.data.check import CheckFinding, ImageCheck
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
 from xlingual.evaluation.backretrieval.check import checked
-from xlingual.evaluation.run import Options
 from xlingual.report.pages.backretrieval_check import sentences
 from xlingual.requests.making import CheckRequest
 from xlingual.results.backretrieval_check import BackretrievalCheck
@@ -28,8 +27,11 @@ def manifest_informative(
     """Return what Backretrieval can tell; images that the check could not open are left out."""
     _, encoder = encoders.image_encoder(image_encoder, languages=list(manifest.languages))
     usable = readable(manifest, check) if encoder.opens_images and check is not None else None
-    options = Options(request.pairs, request.sample, progress=progress, store=open_store(store))
-    return checked(manifest, image_encoder, options, request.k, usable)
+    return checked(
+        *(manifest, image_encoder, request.pairs, request.k, usable),
+        store=open_store(store),
+        progress=progress,
+    )
 
 
 def informative_finding(found: BackretrievalCheck | None) -> list[CheckFinding]:

@@ -1,7 +1,7 @@
 """Backretrieval: how well texts match across languages, with images in place of translations.
 
 For each source text the nearest target text is found (`nearest`); its image must lead back to the query's
-own image among all source images (`way_back`). Beside that stand what images alone give (`baselines`)
+own image among all source images (`way_back`). Beside that stand what images alone give (the baselines)
 and SIM, the same without the way back (Fain, Twomey and Bollegala, SIGIR 2021).
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -20,15 +20,13 @@ from xlingual.data.images import cut
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
 from xlingual.data.samples import SampleLike
 from xlingual.embed.sides import ImageIndex
-from xlingual.encoders import ImageModelLike
-from xlingual.errors import InputError, listed, warn
+from xlingual.encoders import EncoderLike
+from xlingual.errors import listed, warn
 from xlingual.evaluation.backretrieval.images import (
     NEAR_IDENTICAL,
-    ImageSpace,
-    image_space,
+    images_of,
     refuse_small_pools,
     usual_distance,
-    warn_of_near_identical,
 )
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import SIM, WayBack, ways_back
@@ -41,16 +39,10 @@ from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, SystemLists, joined
 from xlingual.evaluation.similarity import COSINE
-from xlingual.evaluation.trec import Ranking, images_of, texts_of
-from xlingual.measures import (
-    MeanImageSimilarity,
-    Measure,
-    RankMeasure,
-    RecallAt,
-    RecallShare,
-    as_recall,
-    parse_rank_measures,
-)
+from xlingual.evaluation.trec import Ranking, texts_of
+from xlingual.evaluation.trec import images_of as named_images
+from xlingual.measures import Measure, RankMeasure, RecallAt, as_recall, parse_rank_measures
+from xlingual.measures.hubness import Places
 from xlingual.ranking import Ranker, UnitVectors, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import BackretrievalRequest
@@ -62,8 +54,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME = "backretrieval"
-_LARGE = 100_000  # distinct source images above which R@0.1% is reported beside R@k
-_EXAMPLE_PAIRS = 20  # language pairs with examples, the hardest and the easiest
+_EXAMPLE_PAIRS = 20  # language pairs with examples, the hardest
 _EXAMPLES = 4  # best and worst queries of a language pair
 
 
@@ -74,8 +65,8 @@ def backretrieval(
     manifest: ManifestLike,
     text_encoders: EncoderSpecs = (),
     *,
+    image_encoder: EncoderLike,
     runs: RunsLike = (),
-    image_encoder: ImageModelLike,
     pairs: str | Sequence[str] | None = None,
     sample: SampleLike = "all",
     texts_per_item: int | Literal["all"] = "all",
@@ -83,15 +74,15 @@ def backretrieval(
     seeds: int = 1,
     seed: int = 0,
     measures: str | Sequence[str | Measure] = ("R@10",),
+    similarity: str = COSINE,
+    cluster: str = DECLARED,
+    skip_broken: bool = False,
     threads: int = 1,
     ranker: Ranker | None = None,
+    store: StoreLike = "default",
+    progress: Progress | None = None,
     examples: bool = True,
     neighbours: bool = True,
-    progress: Progress | None = None,
-    store: StoreLike = "default",
-    skip_broken: bool = False,
-    cluster: str = DECLARED,
-    similarity: str = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
     **columns: Unpack[DataOptions],
@@ -101,9 +92,8 @@ def backretrieval(
     Args:
         manifest: texts with images, in two languages or more.
         text_encoders: specs, paths or objects with `encode`; a mapping names them.
+        image_encoder: one spec, path or object; its cosine is the image similarity g.
         runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
-        image_encoder: one spec, path or object; its cosine is the image similarity g. Or g itself: a
-            function of two batches of images that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
         sample: items of each side, drawn at random: at most so many, "all", or an `.npz` of fixed samples,
             whose rows are the seeds.
@@ -113,26 +103,22 @@ def backretrieval(
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
         seed: the first seed.
         measures: `R@k` (each query has one right answer: `Success@k` is the same and reported as `R@k`),
-            `R@p%`, `RR`, `RR@k`, `MedR`; SIM is always reported beside them, and R@0.1% (k = ⌈D/1000⌉)
-            beside R@k where a pair has more than 100,000 distinct source images.
-        threads: tiles computed side by side; changes no number.
-        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        examples: keep the best and worst queries of the leading encoder, for the report.
-        neighbours: keep the ten nearest targets of each query of the first sample, for `inspect`.
-        progress: called with (what, done, total).
-        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
-            keeps none.
-        skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
-        cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
-            "near-duplicates" (these, and near-equal texts and images, which are looked for).
+            `R@p%`, `RR`, `RR@k`, `MedR`; SIM is always reported beside them.
         similarity: how texts are compared: "cosine"; or, with hubs corrected by training queries,
             "csls?k=10&fit=FILE#train" or "inverted-softmax?beta=20&fit=FILE#train".
+        cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
+            "near-duplicates" (these, and near-equal texts and images, which are looked for).
+        skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
+        threads: tiles computed side by side; changes no number.
+        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
+        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
+            keeps none.
+        progress: called with (what, done, total).
+        examples: keep the best and worst queries of the leading encoder, for the report.
+        neighbours: keep the ten nearest targets of each query of the first sample, for `inspect`.
         trec: folder for runs and qrels of the way back: the source images as the retrieved text's image
             ranks them.
         trec_depth: how many images of each query a run holds, None for all.
-
-    Returns:
-        Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
 
     Raises:
         InputError: data, specs or options are invalid; the text says what to do.
@@ -142,31 +128,26 @@ def backretrieval(
     recording = Recording(examples, neighbours, trec, trec_depth)
     options = Options(
         *(pairs, sample, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
-        queries=queries,
-        cluster=cluster,
-        texts_per_item=texts_per_item,
-        similarity=similarity,
+        *(queries, cluster, texts_per_item, similarity),
     )
-    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, takes_lists=True)
+    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
     run.prepare(joined(text_encoders, runs))
-    image_name, identity, images = image_space(run)
-    distance = usual_distance(images) if isinstance(images, ImageIndex) else None
-    if trec is not None and not isinstance(images, ImageIndex):
-        raise InputError(
-            "runs of Backretrieval need vectors of the images, and these are compared by a function: "
-            "give an image encoder, or leave out --trec"
-        )
+    image_name, identity, images = images_of(run)
     fitted = [name for name, encoder in run.text_encoders.items() if encoder.fitted_images == identity]
     if fitted:
         warn(
             f"{listed(fitted)} was fitted on near images of the same image encoder, so that its "
             "Backretrieval and SIM are too high: judge it with another image encoder"
         )
-    warn_of_near_identical(distance)
+    distance = usual_distance(images)
+    alike = distance is not None and distance < NEAR_IDENTICAL
+    if alike:
+        warn(
+            "to the image encoder all images look nearly the same (the median cosine distance of two is "
+            f"{distance:.2g}): neither BkR nor its oracle tells anything, even where the oracle is high; see "
+            "xlingual data check MANIFEST --image-encoder SPEC"
+        )
     refuse_small_pools(images, run.tasks, chosen)
-    most = max(len(distinct_values(images.code[task.sample.pool])) for task in run.tasks)
-    if most > _LARGE and any(isinstance(measure, RecallAt) for measure in chosen):
-        chosen = list(dict.fromkeys([*chosen, RecallShare(0.1)]))
     task = Backretrieval(run, chosen, images, identity)
     numbers = Numbers(NAME, task.measures, run.subjects, image_name)
     first = KEPT if neighbours else 1
@@ -174,9 +155,7 @@ def backretrieval(
     results = evaluate(run, numbers, task.ways(nearest), run.manifest, recording)
     if examples:
         results.examples = task.examples(results.summary)
-    results.diagnostics |= run.count_matches()
-    if distance is not None and distance < NEAR_IDENTICAL:
-        results.diagnostics["near_identical_images"] = distance
+    results.diagnostics |= run.count_matches() | ({"near_identical_images": distance} if alike else {})
     return results
 
 
@@ -184,7 +163,7 @@ class Backretrieval:
     """The steps of one evaluation with some images: nearest texts, ways back with baselines, and examples."""
 
     def __init__(
-        self, run: PairRun, measures: Sequence[RankMeasure], images: ImageSpace, identity: str
+        self, run: PairRun, measures: Sequence[RankMeasure], images: ImageIndex, identity: str
     ) -> None:
         self.run, self.tasks, self.ranked = run, run.tasks, measures
         self.images, self.image_identity = images, identity
@@ -192,7 +171,7 @@ class Backretrieval:
         self._ways: dict[tuple[str, int], WayBack] = {}
 
     def nearest(self, name: str, vectors: TextSides | SystemLists, first: int = 1) -> list[Nearest]:
-        """Return the nearest texts of one encoder for each task; of each pair's first the `first` ones."""
+        """Find the nearest texts of one encoder for each task; of each pair's first the `first` ones."""
         nearest: list[Nearest] = []
         with self.run.stage("texts: rank"), one_library_thread():
             for (source, _), numbers in by_pair(self.tasks).items():
@@ -239,14 +218,19 @@ class Backretrieval:
         hubs, views = None, {}
         if has_hubs:  # a nearest text is wrong by the chance that it does not lead back
             cut_off = next((each for each in self.ranked if isinstance(each, RecallAt)), RecallAt(10))
-            places, missed = nearest.places(len(sample.target)), 1.0 - cut_off.per_query(counts)
-            hubs = hubs_of_pair(run.manifest, sample, places, missed, run.picture)
+            places = Places(
+                *(1, len(nearest.n_tied), len(sample.target), nearest.query, nearest.target),
+                above=np.zeros_like(nearest.query),
+                tied=nearest.n_tied[nearest.query],
+                ended=nearest.n_tied == 0,
+            )
+            hubs = hubs_of_pair(run.manifest, sample, places, 1.0 - cut_off.per_query(counts), run.picture)
             views[self.measures[0].name] = BackretrievalViews(hubs.hubs.counts)
         return Ranked(
             encoder=name,
             subject=run.subjects[number],
             queries=sample.source,
-            clusters=cluster_ids(run.manifest, number, task, nearest.single(nearest.target)),
+            clusters=cluster_ids(run.manifest, number, sample, nearest.single(nearest.target)),
             n_candidates=len(sample.target),
             values={measure.name: way.values(measure) for measure in self.measures},
             baselines=baselines,
@@ -269,7 +253,6 @@ class Backretrieval:
         The retrieval of a text has no right answer among the targets; the one right answer of the way back is
         the query's own image. Of several targets that tie for nearest, the first by name is taken.
         """
-        assert isinstance(self.images, ImageIndex)
         manifest, images, sample = self.run.manifest, self.images, self.tasks[number].sample
         nearest = self._ways[name, number].nearest
         answered = np.flatnonzero(nearest.n_tied > 0)  # a search system may return no target of a query
@@ -283,13 +266,13 @@ class Backretrieval:
         raw, lines = images.pool.vectors.raw, images.pool.vectors.rows[images.points]
         return Ranking(
             queries=texts_of(manifest, sample.source[answered]),
-            candidates=images_of(manifest, sample.pool[first]),
+            candidates=named_images(manifest, sample.pool[first]),
             relevant=(np.arange(len(right)), right),
             vectors=(UnitVectors(raw, lines[images.code[retrieved]]), UnitVectors(raw, lines[shown])),
         )
 
     def examples(self, summary: Sequence[Summary]) -> pa.Table:
-        """List the best and worst queries of the leading encoder, in the first sample of language pairs.
+        """List the best and worst queries of the leading encoder, in the first sample of the hardest pairs.
 
         Thumbnails are JPEG, null where an image cannot be opened. No query with several nearest texts is
         shown, and no retrieved text twice.
@@ -306,35 +289,32 @@ class Backretrieval:
         overall = {row.measure for row in valued if row.source is None}
         measure = next(measure for measure in self.measures if measure.name in overall)
         sign = 1 if measure.higher_is_better else -1
-
-        def value_of(row: Summary) -> float:
-            return sign * (row.value or 0.0)
-
-        board = [row for row in valued if row.measure == measure.name]
-        leader = max((row for row in board if row.source is None), key=value_of).encoder
-        hardest_first = sorted((row for row in board if row.encoder == leader), key=value_of)
-        pairs = [(row.source, row.target) for row in hardest_first if row.source and row.target]
-        if len(pairs) > _EXAMPLE_PAIRS:
-            pairs = pairs[: _EXAMPLE_PAIRS // 2] + pairs[-_EXAMPLE_PAIRS // 2 :]
-        rows = [row for pair in pairs for row in self._examples_of(leader, pair, measure)]
+        board = sorted(
+            (row for row in valued if row.measure == measure.name), key=lambda row: sign * (row.value or 0.0)
+        )
+        leader = max(
+            (row for row in board if row.source is None), key=lambda row: sign * (row.value or 0.0)
+        ).encoder
+        of_pairs = [(row.source, row.target) for row in board if row.encoder == leader and row.source]
+        rows = [
+            row
+            for source, target in of_pairs[:_EXAMPLE_PAIRS]
+            for row in self._examples_of(leader, by_pair(self.tasks)[str(source), str(target)][0], measure)
+        ]
         return table_of(rows, pa.schema(list(columns.items())))
 
-    def _examples_of(
-        self, encoder: str, pair: tuple[str, str], measure: RankMeasure | MeanImageSimilarity
-    ) -> Iterator[dict[str, object]]:
-        """Yield the rows of the best and worst queries of a language pair."""
-        number, manifest = by_pair(self.tasks)[pair][0], self.run.manifest
-        sample, way = self.tasks[number].sample, self._ways[encoder, number]
-        retrieved = way.nearest.single(sample.target[way.nearest.target])
-        above, tied = way.nearest.single(way.counts.above), way.nearest.single(way.counts.tied)
+    def _examples_of(self, encoder: str, number: int, measure: Any) -> Iterator[dict[str, object]]:  # noqa: ANN401
+        """Yield the rows of the best and worst queries of a task."""
+        manifest, task, way = self.run.manifest, self.tasks[number], self._ways[encoder, number]
+        sample, nearest = task.sample, way.nearest
+        retrieved = nearest.single(sample.target[nearest.target])
+        above, tied = nearest.single(way.counts.above), nearest.single(way.counts.tied)
         value, similarity = way.values(measure), way.mean(way.similarity)
-        labels = {"task": NAME, "encoder": encoder, "source": pair[0], "target": pair[1]}
-        pool = len(distinct_values(self.images.code[sample.pool]))
         single = np.flatnonzero(retrieved >= 0)
-        order = single[np.lexsort((-similarity[single], above[single], -value[single]))]
+        best = single[np.lexsort((-similarity[single], above[single], -value[single]))]
         worst = single[np.lexsort((similarity[single], -above[single], value[single]))]
         shown: set[int] = set()
-        for kind, queries in (("best", order), ("worst", worst[value[worst] < 1])):
+        for kind, queries in (("best", best), ("worst", worst[value[worst] < 1])):
             position = 0
             for query in queries.tolist():
                 if position == _EXAMPLES:
@@ -342,24 +322,13 @@ class Backretrieval:
                 if int(retrieved[query]) in shown:
                     continue
                 shown.add(int(retrieved[query]))
-                described: dict[str, object] = {}
+                example: dict[str, object] = {"task": NAME, "encoder": encoder, "kind": kind}
+                example |= {"source": task.source, "target": task.target, "seed": sample.seed}
                 for side, row in (("query", sample.source[query]), ("retrieved", retrieved[query])):
-                    picture = self.run.picture(int(manifest.image[row]))
-                    described |= {
-                        f"{side}_id": manifest.ids[row],
-                        f"{side}_text": cut(manifest.text[row]),
-                        f"{side}_picture": picture,
-                    }
-                yield {
-                    **labels,
-                    **described,
-                    "seed": sample.seed,
-                    "kind": kind,
-                    "position": position,
-                    "above": int(above[query]),
-                    "tied": int(tied[query]),
-                    "pool": pool,
-                    "value": float(value[query]),
-                    "similarity": float(similarity[query]),
-                }
+                    example[f"{side}_id"] = manifest.ids[row]
+                    example[f"{side}_text"] = cut(manifest.text[row])
+                    example[f"{side}_picture"] = self.run.picture(int(manifest.image[row]))
+                example |= {"position": position, "above": int(above[query]), "tied": int(tied[query])}
+                example["pool"] = len(distinct_values(self.images.code[sample.pool]))
+                yield example | {"value": float(value[query]), "similarity": float(similarity[query])}
                 position += 1

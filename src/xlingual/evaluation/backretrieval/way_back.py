@@ -1,8 +1,9 @@
 """Steps 3 and 4 of Backretrieval: the rank of a query's own image, seen from the retrieved text's image.
 
 All encoders share the passes over images; so do language pairs with the same images, and the seeds of a
-language pair. Where only some sources are queries (`queries`), only what these need is ranked, not every
-target image: the query images against all target images (the oracle), and the images of retrieved texts
+language pair. Rows of a pass are target images and columns source images: distinct vectors, which different
+images may share. Where only some sources are queries (`queries`), not every target image is ranked: first
+all of them against the query images (the oracle), then the images of retrieved texts and of the oracle
 against all source images (the ranks).
 """
 
@@ -16,27 +17,16 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
-from xlingual.evaluation.backretrieval.images import ImagePass, ImagePools, ImageSpace, groups_of
+from xlingual.embed.sides import ImageIndex
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, tie_cap
-from xlingual.evaluation.estimates import score
+from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairTask
-from xlingual.evaluation.passes import part_of
+from xlingual.evaluation.passes import one_pass, part_of
 from xlingual.evaluation.run import Tally
 from xlingual.measures import MeanImageSimilarity, RankMeasure, RecallAt, RecallShare
 from xlingual.ragged import distinct_of, members, sums
-from xlingual.ranking import (
-    Cosine,
-    Counts,
-    FunctionScores,
-    Progress,
-    Ranker,
-    Top,
-    TopK,
-    as_scores,
-    pairs,
-    rank,
-)
+from xlingual.ranking import Cosine, Counts, Progress, Ranker, Top, TopK, as_scores, pairs, rank
 from xlingual.records import RankCounts
 
 SIM = MeanImageSimilarity()
@@ -59,12 +49,13 @@ class WayBack:
         if isinstance(measure, MeanImageSimilarity):
             return self.mean(self.similarity)
         values = self.mean(measure.per_query(self.counts))
-        size, single = np.full(1, self.pool), np.ones(1, dtype=np.int64)
-        values[self.nearest.n_tied == 0] = measure.per_query(RankCounts(size, single, single, size))
+        values[self.nearest.n_tied == 0] = measure.per_query(
+            _alone(np.array([self.pool]), np.ones(1, dtype=np.int64), self.pool)
+        )
         return values
 
     def mean(self, values: Floats) -> Floats:
-        """Return the mean of values of entries over the texts that tie for nearest, per query."""
+        """Average values of entries over the texts that tie for nearest, per query."""
         return sums(self.nearest.query, self.nearest.share * values, len(self.nearest.n_tied))
 
     def n_tied(self) -> int:
@@ -74,8 +65,37 @@ class WayBack:
         return int(tied.sum())
 
 
+@dataclass(frozen=True)
+class ImagePools:
+    """The source images and the target images that are ranked against each other; tasks may share them."""
+
+    sources: Ints  # distinct images, sorted
+    targets: Ints  # distinct images, sorted
+    target_texts: Ints  # [targets] how many target texts show each
+    tasks: list[int]
+
+
+def _groups_of(images: ImageIndex, tasks: Sequence[PairTask]) -> list[list[ImagePools]]:
+    """Group the pools that share one product: the seeds of a language pair, where that is cheaper."""
+    distinct_pools: dict[tuple[bytes, bytes, bytes], ImagePools] = {}
+    for number, task in enumerate(tasks):
+        sources = distinct_values(images.code[task.sample.pool])
+        targets, texts = np.unique(images.code[task.sample.target], return_counts=True)
+        key = (sources.tobytes(), targets.tobytes(), texts.tobytes())
+        pools = ImagePools(sources, targets, texts.astype(np.int64), [])
+        distinct_pools.setdefault(key, pools).tasks.append(number)
+    by_pair: dict[tuple[str, str], list[ImagePools]] = {}
+    for pools in distinct_pools.values():
+        by_pair.setdefault(tasks[pools.tasks[0]].pair, []).append(pools)
+    groups: list[list[ImagePools]] = []
+    for several in by_pair.values():
+        together = one_pass([(pools.sources, pools.targets) for pools in several])
+        groups += [several] if together else [[pools] for pools in several]
+    return groups
+
+
 def ways_back(
-    images: ImageSpace,
+    images: ImageIndex,
     tasks: Sequence[PairTask],
     nearest: Sequence[Sequence[Nearest]],
     measures: Sequence[RankMeasure],
@@ -88,115 +108,129 @@ def ways_back(
 
     `nearest` is [encoder][task]. The ranks hold what was computed of a pass: look at them before the next.
     """
-    groups = groups_of(images, tasks)
+    groups, code = _groups_of(images, tasks), images.points
     depth = max((measure.k for measure in measures if isinstance(measure, RecallAt)), default=1)
+    listed = all(isinstance(measure, RecallAt | RecallShare) for measure in measures)
     for done, group in enumerate(groups):
         part = part_of(progress, done, len(groups))
-        image_pass = ImagePass(images, group, part)
-        of_pools = [PoolRanks(image_pass, pools, images, tasks, nearest, depth) for pools in group]
-        if isinstance(image_pass.similarity, Cosine) and all(
-            tasks[number].sample.is_part for pools in group for number in pools.tasks
-        ):
-            for ranks in of_pools:
-                ranks.rank_queries(ranker, part, tally)
+        rows, columns = (
+            distinct_values(code[np.concatenate(sides)])
+            for sides in ([pools.targets for pools in group], [pools.sources for pools in group])
+        )
+        whole = images.between(rows, columns, part)
+        ranks = [PoolRanks(images, (rows, columns), whole, pools, tasks, nearest) for pools in group]
+        if all(tasks[number].sample.is_part for pools in group for number in pools.tasks):
+            for each in ranks:
+                each.rank_queries(images, (rows, columns), ranker, part, tally)
         else:
-            watchers = [watcher for ranks in of_pools for watcher in ranks.watchers]
-            rank(image_pass.similarity, watchers, ranker, progress=part)
-            for ranks in of_pools:
-                ranks.listed, ranks.oracle = ranks.top.result(), ranks.nearest_target.result()
+            tops = [(each.first_images(depth), each.oracle_targets()) for each in ranks]
+            watchers = [one for each, top in zip(ranks, tops, strict=True) for one in (each.counts, *top)]
+            rank(whole, watchers, ranker, progress=part)
+            for each, (first, oracle) in zip(ranks, tops, strict=True):
+                each.listed, each.oracle = first.result(), oracle.result()
             # the lists of the first K say the oracle's R@K; other measures, and long ties, need another pass
-            if any(not isinstance(measure, RecallAt | RecallShare) for measure in measures) or any(
-                ranks.is_capped for ranks in of_pools
-            ):
-                deep = [
-                    ranks.oracle_counts(image_pass.similarity, ranks.oracle.candidate) for ranks in of_pools
-                ]
-                rank(image_pass.similarity, deep, ranker, progress=part)
-        yield from of_pools
-        tally.add(image_pass.similarity)
+            if not listed or any(each.is_capped for each in ranks):
+                deep = [each.oracle_counts(whole, each.oracle.candidate) for each in ranks]
+                rank(whole, deep, ranker, progress=part)
+        yield from ranks
+        tally.add(whole)
 
 
 class PoolRanks:
     """The ranks of one pair of image pools: of own images, the first K of each target, and the oracle."""
 
-    listed: TopK  # the first K source images of each target image; not with `queries_only`
-    oracle: TopK  # the nearest target images of each source image
+    oracle: TopK  # the nearest target images of each source image, or of each query's
+    listed: TopK | None = None  # the first K source images of each target image, where all are ranked
+    deep: Counts | None = None  # where the queries' own images stand for the oracle's
 
     def __init__(
         self,
-        image_pass: ImagePass,
+        images: ImageIndex,
+        points: tuple[Ints, Ints],  # of the rows and columns of the similarity
+        similarity: Cosine,
         pools: ImagePools,
-        images: ImageSpace,
         tasks: Sequence[PairTask],
         nearest: Sequence[Sequence[Nearest]],
-        depth: int,
     ) -> None:
-        self._pass, self.pools, self.tasks, self._nearest = image_pass, pools, tasks, nearest
-        self.similarity = image_pass.similarity
-        height, width = shape = self.similarity.shape
-        rows, columns = image_pass.rows(pools.targets), image_pass.columns(pools.sources)
+        self.similarity, self.pools, self.tasks, self._nearest = similarity, pools, tasks, nearest
+        (height, width), code = similarity.shape, images.points
+        rows, columns = (
+            np.searchsorted(points[0], code[pools.targets]),
+            np.searchsorted(points[1], code[pools.sources]),
+        )
         self.source_weights = np.bincount(columns, minlength=width).astype(np.int64)
         self.target_weights = np.bincount(rows, pools.target_texts, height).astype(np.int64)
+        self.cap, self._asked = (
+            tie_cap(max(len(rows), len(columns))),
+            (distinct_values(rows), distinct_values(columns)),
+        )
         samples = {number: tasks[number].sample for number in pools.tasks}
-        self.rows = {n: image_pass.rows(images.code[sample.target]) for n, sample in samples.items()}
-        self.columns = {n: image_pass.columns(images.code[sample.source]) for n, sample in samples.items()}
+        self.rows, self.columns = (
+            {n: np.searchsorted(every, code[images.code[rows]]) for n, rows in sides.items()}
+            for every, sides in zip(
+                points,
+                ({n: s.target for n, s in samples.items()}, {n: s.source for n, s in samples.items()}),
+                strict=True,
+            )
+        )
         places = [(encoder, number) for number in pools.tasks for encoder in range(len(nearest))]
-        texts = [(number, nearest[encoder][number]) for encoder, number in places]
-        keys = [self.rows[n][text.target] * width + self.columns[n][text.query] for n, text in texts]
+        keys = []
+        for encoder, number in places:
+            texts = nearest[encoder][number]
+            keys.append(self.rows[number][texts.target] * width + self.columns[number][texts.query])
         self._pairs, where = distinct_of(keys)  # (target row, source column) of all encoders, each once
         self._where = dict(zip(places, where, strict=True))
-        self.counts = Counts.of(self.similarity, *np.divmod(self._pairs, width), weights=self.source_weights)
-        cap, asked = tie_cap(max(len(rows), len(columns))), (distinct_values(rows), distinct_values(columns))
-        self.top = Top(depth, shape, weights=self.source_weights, queries=asked[0], cap=cap)
-        self.nearest_target = Top(
-            1, shape, weights=self.target_weights, queries=asked[1], cap=cap, columns=True
-        )
-        self.watchers = self.counts, self.top, self.nearest_target
-        self.deep: Counts | None = None  # of the oracle's pairs
-        self.queries_only = False  # `oracle` and `counts` are of the queries alone
+        self.counts = Counts.of(similarity, *np.divmod(self._pairs, width), weights=self.source_weights)
 
-    @property
-    def is_capped(self) -> bool:
-        """Whether some image has more ties with its K-th than are listed."""
-        return bool(self.listed.unlisted.any())
+    def first_images(self, depth: int) -> Top:
+        """Ask for the first source images of each target image."""
+        shape, weights = self.similarity.shape, self.source_weights
+        return Top(depth, shape, weights=weights, queries=self._asked[0], cap=self.cap)
 
-    def oracle_counts(self, similarity: Cosine | FunctionScores, rows: Ints) -> Counts:
+    def oracle_targets(self) -> Top:
+        """Ask for the nearest target images of each source image."""
+        shape, weights = self.similarity.shape, self.target_weights
+        return Top(1, shape, weights=weights, queries=self._asked[1], cap=self.cap, columns=True)
+
+    def oracle_counts(self, similarity: Cosine, rows: Ints) -> Counts:
         """Ask where the queries' own images stand for the oracle's target images, rows of a similarity."""
         self.deep = Counts.of(similarity, rows, self.oracle.query, weights=self.source_weights)
         return self.deep
 
-    def rank_queries(self, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
-        """Find the oracle of the queries, then the ranks on all ways back; images must have vectors."""
-        self.queries_only = True
-        height, width = self.similarity.shape
+    def rank_queries(
+        self,
+        images: ImageIndex,
+        points: tuple[Ints, Ints],
+        ranker: Ranker,
+        part: Progress | None,
+        tally: Tally,
+    ) -> None:
+        """Find the oracle of the queries, then the ranks on all ways back."""
         queries = distinct_values(np.concatenate(list(self.columns.values())))
-        similarity = self._pass.among(np.arange(height), queries)
-        cap = self.nearest_target.cap
-        top = Top(1, similarity.shape, weights=self.target_weights, cap=cap, columns=True)
-        rank(similarity, [top], ranker, progress=progress)
+        similarity = images.between(points[0], points[1][queries])
+        top = Top(1, similarity.shape, weights=self.target_weights, cap=self.cap, columns=True)
+        rank(similarity, [top], ranker, progress=part)
         tally.add(similarity)
         oracle = top.result()
         self.oracle = replace(oracle, query=queries[oracle.query])
-        row, column = np.divmod(self._pairs, width)
+        row, column = np.divmod(self._pairs, self.similarity.shape[1])
         used = distinct_values(np.concatenate([row, oracle.candidate]))
-        similarity = self._pass.among(used, np.arange(width))
-        places = np.searchsorted(used, row), column
-        self.counts = Counts(*places, self.counts.key, weights=self.source_weights)
+        similarity = images.between(points[0][used], points[1])
+        self.counts = Counts(np.searchsorted(used, row), column, self.counts.key, weights=self.source_weights)
         deep = self.oracle_counts(similarity, np.searchsorted(used, oracle.candidate))
-        rank(similarity, [self.counts, deep], ranker, progress=progress)
+        rank(similarity, [self.counts, deep], ranker, progress=part)
         tally.add(similarity)
 
-    def way_back(self, encoder: int, number: int) -> WayBack:
-        """Return the ways back of an encoder's nearest texts in a task."""
-        where, counts = self._where[encoder, number], self.counts
-        ranks = self._rank_counts(counts.above[where], counts.tied[where])
-        pool = len(self.pools.sources)
-        return WayBack(self._nearest[encoder][number], ranks, as_scores(counts.key[where]), pool)
+    @property
+    def is_capped(self) -> bool:
+        """Whether some image has more ties with its K-th than are listed."""
+        return self.listed is not None and bool(self.listed.unlisted.any())
 
-    def _rank_counts(self, above: Ints, tied: Ints) -> RankCounts:
-        """Return counts of own images, each the one relevant of all distinct source images."""
-        single = np.ones(len(above), dtype=np.int64)
-        return RankCounts(above, tied, single, single * len(self.pools.sources))
+    def way_back(self, encoder: int, number: int) -> WayBack:
+        """Select the ways back of an encoder's nearest texts in a task."""
+        where, counts, pool = self._where[encoder, number], self.counts, len(self.pools.sources)
+        ranks = _alone(counts.above[where], counts.tied[where], pool)
+        return WayBack(self._nearest[encoder][number], ranks, as_scores(counts.key[where]), pool)
 
     def baselines(
         self, number: int, measures: Sequence[RankMeasure], manifest: Manifest
@@ -217,33 +251,34 @@ class PoolRanks:
         first[rows[::-1]] = np.arange(len(rows))[::-1]
         single = oracle.tied[line] == 1
         target[query[single]] = first[oracle.candidate[line[single]]]
-        clusters = cluster_ids(manifest, number, self.tasks[number], target)
-        pool = np.array([len(self.pools.sources)])
-        baselines: dict[str, Baseline] = {}
+        clusters = cluster_ids(manifest, number, self.tasks[number].sample, target)
+
+        def best(measure: RankMeasure | MeanImageSimilarity, values: Floats) -> Score:
+            return score(measure, sums(oracle.query, share * values, width)[columns], clusters)
+
+        pool = len(self.pools.sources)
+        equal, baselines = _alone(np.zeros(1, dtype=np.int64), np.full(1, pool), pool), {}
         for measure in measures:
-            chance = float(measure.per_query(self._rank_counts(pool * 0, pool))[0])
-            values, ceiling = None, None
-            if isinstance(measure, RecallAt) and not self.queries_only:
-                mean, values, ceiling = self._of_lists(measure, columns)
+            chance, values, ceiling = float(measure.per_query(equal)[0]), None, None
+            if isinstance(measure, RecallAt) and self.listed is not None:
+                mean, values, ceiling = self._of_lists(measure, self.listed, columns)
                 chance = chance if self.is_capped else mean
             if self.deep is not None:
-                values = measure.per_query(self._rank_counts(self.deep.above, self.deep.tied))
-            per_query = None if values is None else sums(oracle.query, share * values, width)[columns]
-            best = None if per_query is None else score(measure, per_query, clusters)
-            baselines[measure.name] = Baseline(chance, best, ceiling)
-        similar = pairs(self.similarity, oracle.candidate, oracle.query)
-        per_query = sums(oracle.query, share * similar, width)[columns]
+                values = measure.per_query(_alone(self.deep.above, self.deep.tied, pool))
+            baselines[measure.name] = Baseline(
+                chance, None if values is None else best(measure, values), ceiling
+            )
         chance = self.similarity.mean(  # of all pairs of a source and a target
             np.bincount(rows, minlength=height), np.bincount(columns, minlength=width)
         )
-        best = score(SIM, per_query, clusters)
-        baselines[SIM.name] = Baseline(chance, best, float(per_query.mean()))  # none is more similar
+        similar = best(SIM, pairs(self.similarity, oracle.candidate, oracle.query))
+        baselines[SIM.name] = Baseline(chance, similar, similar.value)  # none is more similar
         return baselines
 
-    def _of_lists(self, measure: RecallAt, columns: Ints) -> tuple[float, Floats, float]:
+    def _of_lists(self, measure: RecallAt, listed: TopK, columns: Ints) -> tuple[float, Floats, float]:
         """Compute chance, the hits of the oracle's pairs, and the ceiling from the first K of each target."""
-        (height, width), listed = self.similarity.shape, self.listed
-        hits = measure.per_query(self._rank_counts(listed.above, listed.tied))
+        height, width = self.similarity.shape
+        hits = measure.per_query(_alone(listed.above, listed.tied, len(self.pools.sources)))
         sources = np.bincount(columns, minlength=width)
         # fsum: the same number however long the lists are
         total = math.fsum(self.target_weights[listed.query] * sources[listed.candidate] * hits)
@@ -252,9 +287,15 @@ class PoolRanks:
         order, pair = np.argsort(keys), oracle.candidate * width + oracle.query
         line = order[np.minimum(np.searchsorted(keys[order], pair), len(keys) - 1)]
         of_oracle = np.where(keys[line] == pair, hits[line], 0.0)  # a pair that is not listed is no hit
-        best, last = np.zeros(width), np.ones(height)  # by target row: the chance at its K-th place
-        np.maximum.at(best, listed.candidate, hits)
+        most, last = np.zeros(width), np.ones(height)  # by target row: the chance at its K-th place
+        np.maximum.at(most, listed.candidate, hits)
         np.minimum.at(last, listed.query, hits)
         # where more tie with the K-th than are listed, any column may be among them: a bound
-        best = np.maximum(best, last[listed.unlisted > 0].max(initial=0.0))
-        return chance, of_oracle, float(best[columns].mean())
+        most = np.maximum(most, last[listed.unlisted > 0].max(initial=0.0))
+        return chance, of_oracle, float(most[columns].mean())
+
+
+def _alone(above: Ints, tied: Ints, pool: int) -> RankCounts:
+    """Count own images, each the one relevant of all distinct source images."""
+    single = np.ones(len(above), dtype=np.int64)
+    return RankCounts(above, tied, single, single * pool)

@@ -117,7 +117,7 @@ def validate_backretrieval(
             texts_per_item=texts_per_item,
         )
         run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
-        run.ranks_texts = False
+        run.takes_runs = run.ranks_texts = False
         run.tasks, matching = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
         run.prepare(text_encoders, matching)
         names = list(run.text_encoders)
