@@ -31,34 +31,22 @@ class PairImages(Struct, frozen=True):
         list[Annotated[str, among(*REASONS)]],
         about("Why Backretrieval tells nothing here; empty where it does."),
     ]
-    chance: Annotated[
-        Share | None, about("What an encoder that knows nothing scores, here and below R@k.")
-    ] = None
-    oracle: Annotated[Share | None, about("What perfect retrieval by images alone scores.")] = None
+    chance: Annotated[Share | None, about("R@k of an encoder that knows nothing.")] = None
+    oracle: Annotated[Share | None, about("R@k of perfect retrieval by images alone.")] = None
     oracle_ci: Annotated[Interval | None, about("Interval of the oracle.")] = None
     room: Annotated[Number | None, about("Oracle minus chance.")] = None
     room_error: Annotated[Amount | None, about("Standard error of the room.")] = None
     look_alikes: Annotated[
-        Share | None,
-        about(
-            "R@k of taking, for each query, the target whose image is nearest to that of *another* source "
-            "image: the one nearest to the query's own."
-        ),
+        Share | None, about("R@k by way of the source image that is nearest to the query's own.")
     ] = None
     look_alikes_ci: Annotated[Interval | None, about("Interval of it.")] = None
     neighbours: Annotated[
         Share | None,
-        about(
-            "Share of images with a neighbour nearer than chance: (look_alikes - chance) / (1 - chance), at "
-            "least 0."
-        ),
+        about("Images with near neighbours: (look_alikes - chance) / (1 - chance), or 0."),
     ] = None
     queries_needed: Annotated[
         Count | None,
-        about(
-            "Queries that show an encoder to be above chance which closes a tenth of the way to the oracle "
-            "(80 % of samples, two-sided 5 %); null where no number does."
-        ),
+        about("Queries that show an encoder above chance that closes a tenth of the way; null: no number."),
     ] = None
 
     @property

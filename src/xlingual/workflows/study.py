@@ -15,7 +15,7 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed.encoding import Progress
 from xlingual.embed.sides import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
-from xlingual.encoders import Encoder, ImageModelLike
+from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, warn
 from xlingual.evaluation.run_systems import RunsLike, RunSystem, SystemLike, joined
 from xlingual.evaluation.run_systems import systems as systems_of
@@ -51,7 +51,7 @@ def new_study(
     systems: SystemSpecs = (),
     runs: RunsLike = (),
     layout: Layout | None = None,
-    image_encoder: ImageModelLike | None = None,
+    image_encoder: EncoderLike | None = None,
     threads: int = 1,
     ranker: Ranker | None = None,
     store: StoreLike = "default",

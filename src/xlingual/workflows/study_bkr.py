@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
-from xlingual.encoders import ImageModelLike
+from xlingual.encoders import EncoderLike
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.run_systems import SystemLike
 from xlingual.ranking import Ranker
@@ -28,7 +28,7 @@ def bkr_of_queries(
     pair: tuple[str, str],
     queries: Ints,
     systems: Mapping[str, SystemLike],
-    image_encoder: ImageModelLike,
+    image_encoder: EncoderLike,
     *,
     seed: int,
     threads: int,

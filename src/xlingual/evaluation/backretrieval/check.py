@@ -12,7 +12,7 @@ by chance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -116,7 +116,7 @@ def checked(
     tags = [manifest.languages[code] for code in distinct_values(manifest.language[rows]).tolist()]
     if not tags:
         raise InputError(f"{manifest.source}: no text is left whose image can be read")
-    tasks, left_out, alone = [], dict[str, str](), len(tags) == 1
+    tasks, left_out, alone = list[PairTask](), dict[str, str](), len(tags) == 1
     if not alone:
         sampler = Sampler(manifest, usable=usable)
         tasks, left_out = draw_tasks(sampler, pairs, matching=False, strict=pairs is not None)
@@ -139,11 +139,10 @@ def checked(
             source = _at_most(task.sample.source, _MOST_QUERIES, "queries")
             large.append(replace(task, sample=replace(task.sample, source=source)))
         alike = [look_alikes(images, task.sample) for task in large]
-        scores = dict(
-            zip([task.pair for task in large], _scores(manifest, images, large, alike, k), strict=True)
-        )
+        looked = _scores(manifest, images, large, alike, k)
+        scores = {task.pair: each for task, each in zip(large, looked, strict=True)}
         of_pairs = [_pair(task, images, scores.get(task.pair)) for task in tasks]
-        languages = _languages(manifest, images, halves, is_large, k)
+        languages = _languages(manifest, images, list(filter(is_large, halves)), k)
     distance = usual_distance(images)
     reasons = [SAME] if distance is None or distance < NEAR_IDENTICAL else []
     if languages and not any(language.related for language in languages):
@@ -177,20 +176,15 @@ def _at_most(rows: Ints, most: int, what: str) -> Ints:
 
 
 def _languages(
-    manifest: Manifest,
-    images: ImageIndex,
-    halves: Sequence[PairTask],
-    is_large: Callable[[PairTask], bool],
-    k: int,
+    manifest: Manifest, images: ImageIndex, halves: Sequence[PairTask], k: int
 ) -> list[LanguageTexts]:
     """Describe whether texts spelt alike have images alike, for each language with images enough."""
-    tasks, nearest = [], list[Nearest]()
-    for task in halves:
-        source = _at_most(task.sample.source, _MOST_TEXTS, "letters of queries")
-        target = _at_most(task.sample.target, _MOST_TEXTS, "letters of targets")
-        tasks.append(replace(task, sample=Sample(0, source, target, source)))
-    tasks = list(filter(is_large, tasks))
-    for task in tasks:
+    tasks, nearest = list[PairTask](), list[Nearest]()
+    for half in halves:
+        source = _at_most(half.sample.source, _MOST_TEXTS, "letters of queries")
+        target = _at_most(half.sample.target, _MOST_TEXTS, "letters of targets")
+        task = replace(half, sample=Sample(0, source, target, source))
+        tasks.append(task)
         rows = np.sort(np.concatenate([task.sample.source, task.sample.target]))
         ((name, encoder),) = encoders.text_encoders([_LETTERS], languages=[task.source]).items()
         vectors = embed_texts(manifest, name, encoder, rows)

@@ -24,7 +24,7 @@ from xlingual.embed.sides import (
     load_fit_texts,
     refuse_fitted_rows,
 )
-from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
+from xlingual.encoders import Encoder, EncoderLike, parse
 from xlingual.encoders.transform import MappedTexts
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.backretrieval import backretrieval
@@ -164,7 +164,7 @@ def repair_encoder(
     criterion: str = POOL,
     delta: float = 0.01,
     alpha: float = 0.05,
-    image_encoder: ImageModelLike | None = None,
+    image_encoder: EncoderLike | None = None,
     hubs: bool = True,
     candidate_text: str = "sentence",
     seed: int = 0,
@@ -363,7 +363,7 @@ def beside(
     encoder: Encoder,
     map: Affine | None,
     correction: HubCorrection | None,
-    image_encoder: ImageModelLike,
+    image_encoder: EncoderLike,
     store: StoreLike,
     seed: int,
 ) -> list[Beside]:

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from xlingual import InputError, Manifest, check_backretrieval
 from xlingual.data.samples import Sample
 from xlingual.embed.sides import ImageIndex
-from xlingual.evaluation.backretrieval.check import look_alikes, queries_above_chance, queries_apart
+from xlingual.evaluation.backretrieval.check import look_alikes, queries_above_chance
 from xlingual.evaluation.backretrieval.images import NEAR_IDENTICAL, usual_distance
-from xlingual.ranking import CPU, Pool
+from xlingual.ranking import Pool
 from xlingual.report import verdict
 from xlingual.results.backretrieval_check import (
-    FEW_IMAGES,
     FEW_QUERIES,
     NO_NEIGHBOURS,
     NO_ROOM,
@@ -71,7 +70,6 @@ def test_images_of_topics_tell(tmp_path: Path) -> None:
     assert all(one.related and one.value > 0.3 for one in found.languages)
     said = verdict(found)
     assert said[0].startswith("Yes: Backretrieval can separate text encoders on these data")
-    assert f"{found.pairs[0].neighbours:.0%}".replace("%", " %") in said[1]
 
 
 def test_noise_has_a_high_oracle_and_no_neighbours(tmp_path: Path) -> None:
@@ -107,21 +105,6 @@ def test_near_identical_images_tell_nothing_whatever_their_neighbours(tmp_path: 
     assert all(one.neighbours > 0.5 for one in found.pairs) and not found.can_tell
     far = checked(tmp_path, base + 20 * planted())
     assert far.distance > NEAR_IDENTICAL and far.can_tell
-
-
-def test_one_image_for_all(tmp_path: Path) -> None:
-    found = checked(tmp_path, np.ones((40, 3), dtype=np.float32))
-    assert found.n_images == 1 and found.distance is None and SAME in found.reasons
-    assert reasons(found) == {SAME, FEW_IMAGES}
-
-
-def test_few_images_and_few_queries(tmp_path: Path) -> None:
-    found = checked(tmp_path, planted(20))
-    assert [one.reasons for one in found.pairs] == [[FEW_IMAGES]] * 2 and found.languages == []
-    found = checked(tmp_path, planted(20), k=2)
-    assert all(one.n_images == 10 and FEW_IMAGES not in one.reasons for one in found.pairs)
-    found = checked(tmp_path, planted(80), k=3)
-    assert all(FEW_QUERIES in one.reasons and one.queries_needed > 40 for one in found.pairs)
 
 
 def test_equal_vectors_leave_no_room(tmp_path: Path) -> None:
@@ -165,17 +148,10 @@ def test_a_pair_without_a_side_is_left_out(tmp_path: Path) -> None:
         checked(tmp_path, planted(), only, pairs="en-fr")
 
 
-def test_options(tmp_path: Path) -> None:
-    found = checked(tmp_path, planted(), pairs="de-en", sample=50)
-    assert [(one.source, one.target, one.n_images) for one in found.pairs] == [("de", "en", 50)]
-    with pytest.raises(InputError, match="expected at least 1, got 0"):
-        checked(tmp_path, planted(), k=0)
-
-
-def test_the_same_whatever_scale_threads_and_order_of_dimensions(tmp_path: Path) -> None:
+def test_the_same_whatever_scale_and_order_of_dimensions(tmp_path: Path) -> None:
     vectors = planted(120)
     one = checked(tmp_path, vectors).to_dict()
-    other = checked(tmp_path, 8 * vectors[:, ::-1], threads=2).to_dict()
+    other = checked(tmp_path, 8 * vectors[:, ::-1]).to_dict()
     of_the_request = {"request": None, "provenance": None, "run": None}  # they name other files
     assert one | of_the_request == other | of_the_request
 
@@ -229,7 +205,7 @@ def test_look_alikes_are_those_of_a_slow_reference(seed: int) -> None:
         return
     sample = Sample(0, pool[: int(rng.integers(1, 13))], target, pool)
     used, own = np.unique(code, return_inverse=True)
-    found = look_alikes(ImageIndex(own, Pool.of(vectors[used])), sample, CPU)
+    found = look_alikes(ImageIndex(own, Pool.of(vectors[used])), sample)
     wanted = slow_look_alikes(vectors[used], own, sample)
     assert (found.n_tied == 1).all() and len(found.target) == len(sample.source)
     for place, allowed in zip(found.target.tolist(), wanted, strict=True):
@@ -254,9 +230,4 @@ def test_queries_needed_have_the_power(chance: float, room: float) -> None:
         return power(0.1 * room, 1.4 * value * (1 - value) / size, size / 1.4 - 1)
 
     assert shown(n) >= 0.8 > shown(n - 1)
-    apart = queries_apart(chance, room)
-    better, worse = chance + 0.3 * room, chance + 0.2 * room
-    variance = 0.85 * (better * (1 - better) + worse * (1 - worse))
-    assert apart is not None
-    assert power(0.1 * room, variance / apart, apart / 1.4 - 1) >= 0.8
-    assert queries_above_chance(chance, 0.0) is None and queries_apart(chance, -0.1) is None
+    assert queries_above_chance(chance, 0.0) is None

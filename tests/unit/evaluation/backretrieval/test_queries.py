@@ -74,28 +74,10 @@ def test_the_same_items_are_asked_in_every_language_pair(manifest):
     assert manifest.item[other.source].tolist() != asked[0]
 
 
-def test_queries_of_several_sizes_are_nested(manifest):
-    few, more = (Sampler(manifest, queries=n).non_matching("en", "de")[0].source for n in (5, 20))
-    assert set(few.tolist()) < set(more.tolist())
-
-
 def test_asking_as_many_as_there_are_is_asking_all(manifest):
     whole, all_asked = run(manifest, queries=None), run(manifest, queries=N)
     assert whole.per_query.equals(all_asked.per_query)
     assert [e.ceiling for e in whole.entries] == [e.ceiling for e in all_asked.entries]
-
-
-def test_a_similarity_of_ones_own_gives_the_values_it_gives_among_all(manifest):
-    def alike(first, second):
-        codes = [
-            np.array([source[1] for source in batch.source], dtype=np.float64) for batch in (first, second)
-        ]
-        return -np.abs(codes[0][:, None] - codes[1])
-
-    whole, part = (run(manifest, alike, queries=queries) for queries in (None, 10))
-    values = {(r["measure"], r["query"]): r["value"] for r in whole.per_query.to_pylist()}
-    for row in part.per_query.to_pylist():
-        assert row["value"] == values[row["measure"], row["query"]]
 
 
 def test_the_signature_names_the_queries_and_other_numbers_are_not_compared(manifest, tmp_path):
