@@ -141,9 +141,9 @@ def blocks(found: BackretrievalCheck) -> list[Block]:
             )
             for one in weakest[:_SHOWN]
         ]
-        heads = ("language", "queries", f"R@{found.k} by spelling", "chance", "above chance")
+        of_spelling = ("language", "queries", f"R@{found.k} by spelling", "chance", "above chance")
         title = "do texts with similar spelling have similar images?"
-        made.append(Table.of_texts(title, heads, of_languages, where="both"))
+        made.append(Table.of_texts(title, of_spelling, of_languages, where="both"))
     return made
 
 
