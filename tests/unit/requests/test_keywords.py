@@ -121,7 +121,7 @@ def commands(group=xlingual, path=()):
         found = group.get_command(context, name)
         if isinstance(found, click.Group):
             yield from commands(found, (*path, name))
-        else:
+        elif name != "help":  # which has no options
             yield (*path, name), found
             yield from (((*path, name, word), found.further_command(word)) for word in found.further)
 

@@ -90,6 +90,12 @@ def sentences(found: BackretrievalCheck) -> list[str]:
             f"{numbers.mark(weakest.chance or 0.0)}{where}; {numbers.percent(weakest.neighbours)} of the "
             "images have a neighbour nearer than chance."
         )
+        if weakest.queries_needed is not None:
+            said.append(
+                "An encoder that closes 10 % of the way from chance to the oracle is shown to be above chance "
+                f"with {numbers.counted(weakest.queries_needed, 'query', 'queries')}; there are "
+                f"{numbers.count(weakest.n_queries)}."
+            )
     unrelated = [one.language for one in found.languages if not one.related]
     if unrelated and UNRELATED not in found.reasons:
         said.append(
