@@ -92,8 +92,8 @@ def sentences(found: BackretrievalCheck) -> list[str]:
         )
         if weakest.queries_needed is not None:
             said.append(
-                "An encoder that closes 10 % of the way from chance to the oracle is shown to be above chance "
-                f"with {numbers.counted(weakest.queries_needed, 'query', 'queries')}; there are "
+                "An encoder that closes 10 % of the way from chance to the oracle is shown to be above "
+                f"chance with {numbers.counted(weakest.queries_needed, 'query', 'queries')}; there are "
                 f"{numbers.count(weakest.n_queries)}."
             )
     unrelated = [one.language for one in found.languages if not one.related]
