@@ -16,11 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from xlingual import Manifest, arrays
-from xlingual.evaluation.backretrieval.nearest import NearestRequest
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.passes import TextUnion
 from xlingual.evaluation.run import Options
-from xlingual.ranking import vectors as unit_vectors
+from xlingual.ranking import CPU, vectors as unit_vectors
 from xlingual.ranking.tiles import Device
 
 TILE = (1024, 4096)
@@ -62,8 +61,7 @@ def main(n: int = 200_000, d: int = 128) -> None:
         assert len(images.points) == 2 * n - 1  # two are equal
         for _, vectors in run.encoded():
             sample = run.tasks[0].sample
-            union = TextUnion(vectors, [sample])
-            NearestRequest(union, sample)
+            union = TextUnion(vectors, [sample], CPU)
             rows_of_tile, columns = (slice(0, min(length, n - 1)) for length in TILE)
             scores = union.similarity.panel(columns, Device())(rows_of_tile, None)
             assert abs(scores[3, 5] * 1e9 - union.similarity.keys(np.array([3]), np.array([5]))[0]) < 2000
