@@ -19,7 +19,8 @@ from xlingual import Manifest, arrays
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.passes import TextUnion
 from xlingual.evaluation.run import Options
-from xlingual.ranking import CPU, vectors as unit_vectors
+from xlingual.ranking import CPU
+from xlingual.ranking import vectors as unit_vectors
 from xlingual.ranking.tiles import Device
 
 TILE = (1024, 4096)
