@@ -79,13 +79,7 @@ def _page(words: tuple[str, ...], context: click.Context) -> str:
     command = context.command
     said = inspect.cleandoc(command.help or "").replace("\b\n", "").replace("<", "&lt;")
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    return page(f"xlingual {' '.join(words)}", fence(usage), said, *_instead(command), *_options(context))
-
-
-def _instead(command: click.Command) -> Iterator[str]:
-    if isinstance(command, RequestCommand) and command.instead:
-        rows = [(code(word), cell(line)) for word, line in command.instead.items()]
-        yield table(["In place of the argument", "What it does"], rows)
+    return page(f"xlingual {' '.join(words)}", fence(usage), said, *_options(context))
 
 
 def _options(context: click.Context) -> Iterator[str]:

@@ -39,7 +39,6 @@ class RequestCommand(click.Command):
     Its help shows its own options first, then those of records inside the request under their headings.
     `presets` gives defaults that depend on other values, such as those of a named recipe. `further` are
     commands of their own, by the word behind this one's name; the value is where each is, MODULE:NAME.
-    `instead` are the words that may stand in place of its argument, with a line of help each.
     """
 
     def __init__(
@@ -48,11 +47,10 @@ class RequestCommand(click.Command):
         answer: Callable[[Any], Any],
         presets: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda given: {},
         further: Mapping[str, str] | None = None,
-        instead: Mapping[str, str] | None = None,
         **more: Any,  # noqa: ANN401
     ) -> None:
         self.kind, self.answer, self.presets = kind, answer, presets
-        self.further, self.instead = dict(further or {}), dict(instead or {})
+        self.further = dict(further or {})
         super().__init__(
             kind.command.split()[-1],
             params=[*_parameters(kind), *_refused(kind)],
@@ -129,11 +127,7 @@ class RequestCommand(click.Command):
             raise click.MissingParameter(ctx=ctx, param_hint=hint, param_type="option")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the words in place of the argument, and the options, section by section."""
-        if self.instead:
-            (name, *_) = (one.human_readable_name for one in self.params if isinstance(one, click.Argument))
-            with formatter.section(f"In place of {name}"):
-                formatter.write_dl(list(self.instead.items()))
+        """Write the options, section by section."""
         rows: dict[str, list[tuple[str, str]]] = {"": []}
         for option in self.get_params(ctx):
             if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):

@@ -187,7 +187,7 @@ def run_study(request: BackretrievalStudyRequest, context: Context) -> StudyFind
         request.output.out,
         trainings=request.trainings,
         seed=request.sampling.seed,
-        replace_models=request.force,
+        force=request.force,
         context=context,
     )
 

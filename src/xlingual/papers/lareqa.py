@@ -30,7 +30,7 @@ from xlingual.training.requests import Base, Frozen, TrainAnew
 if TYPE_CHECKING:
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.papers.findings import StudyFindings
-    from xlingual.papers.study import Context, Measured, Model
+    from xlingual.papers.study import Context, Measured, Model, Recipe
     from xlingual.training.parallel import ParallelQuestions
 
 UNTRAINED = "untrained"
@@ -55,6 +55,8 @@ class LareqaRequest(Request, frozen=True, kw_only=True):
     otherwise: ClassVar[Mapping[str, str]] = {
         **defaults_in_help(FitOptions, {"hf:": NETWORK_FIT}),
         "steps": "one pass of x-y, for every regime; without POOL 30",
+        "batch": "256; without POOL 128",
+        "trainings": "3; without POOL 2",
         "seed": "0",
         "epochs": "30; hf: 10; without POOL 5",
     }
@@ -72,11 +74,7 @@ class LareqaRequest(Request, frozen=True, kw_only=True):
         Positive, option("How often each regime is trained, with other seeds.", metavar="N")
     ] = 3
     train_data: Annotated[
-        Path | None,
-        option(
-            "Train on this pool, such as one of translated questions, and evaluate all of POOL.",
-            metavar="PATH",
-        ),
+        Path | None, option("Train on this pool, and evaluate all of POOL.", metavar="PATH")
     ] = None
     train_split: Annotated[str, option("Split of POOL to train on.", metavar="NAME")] = "train"
     split: Annotated[str | None, option("Split of POOL to evaluate.", metavar="NAME", otherwise="test")] = (
@@ -96,16 +94,27 @@ class LareqaRequest(Request, frozen=True, kw_only=True):
 
 
 REQUEST = LareqaRequest
+TABLES = (
+    StudyTable(
+        *(POOL, "mAP in the pool of all languages", UNTRAINED, MAP),
+        "Questions of all languages, answers among the candidates of all languages.",
+    ),
+    StudyTable(BY_LANGUAGE, "mAP in that pool by language of the question", UNTRAINED, form=FOLD),
+    StudyTable(
+        *(OWN_POOL, "mAP within a language", UNTRAINED, MAP),
+        "The same models and questions, with the candidates of the question's language alone: what a search "
+        "engine for each language would see.",
+    ),
+)
 
 
 def presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what the base sets of the fit loop; 150 batches for built-in data."""
+    """Return what the base sets of the fit loop; of built-in data 150 batches, so that all takes minutes."""
     from xlingual.workflows.train_dual_encoder import fit_presets
 
-    small = {"epochs": 5, "steps": 30} if given.get("pool") is None else {}
-    return (
-        fit_presets(given.get("base", WORDS), small | dict(given), frozen=given.get("frozen", False)) | small
-    )
+    small = {} if given.get("pool") is not None else {"epochs": 5, "steps": 30, "batch": 128, "trainings": 2}
+    base = fit_presets(given.get("base", WORDS), small | dict(given), frozen=given.get("frozen", False))
+    return base | small
 
 
 def run_study(request: LareqaRequest, context: Context) -> StudyFindings:
@@ -115,60 +124,19 @@ def run_study(request: LareqaRequest, context: Context) -> StudyFindings:
     (--train-split, --split), else by --train. Without POOL it runs on built-in data, for 150 batches by
     default. Models that DIR has already are not trained again: if interrupted, the same command goes on.
     """
-    from xlingual.papers.study import Recipe, Study, every_pair, identity_of, run, settings_of
-    from xlingual.training.recipes.regimes import make_regime
-    from xlingual.workflows.train_dual_encoder import network_spec, train_dual_encoder
+    from xlingual.papers.study import Study, every_pair, run
 
-    assert request.output.out is not None
-    train, pool = parts(request, request.output.out)
-    settings = request.model
-    if len(set(request.regimes)) < max(len(request.regimes), 1):
-        raise InputError("--regimes: name one regime at least, and each once")
-    for name in request.regimes:  # data that lack what a regime needs are found before any training
-        make_regime(name, train, settings.batch, settings.seed, settings.language)
-    steps = settings.steps or make_regime("x-y", train, settings.batch, settings.seed).batches_of_a_pass
-    frozen = request.base != WORDS and network_spec(request.base, request.frozen) is None
-    fit = request.fit.changed(
-        patience=None
-    )  # nothing is validated, so that all regimes get equally many steps
-    data = {
-        "base": identity_of(request.base, train.languages) if frozen else request.base,
-        "frozen": request.frozen,
-        "data": train.digest(),
-    }
-
-    def recipe(regime: Regime, untrained: bool = False) -> Recipe:
-        def trained(folder: Path, seed: int, **more: Any) -> None:  # noqa: ANN401
-            train_dual_encoder(
-                train, folder, options.changed(seed=seed), base=request.base, frozen=request.frozen,
-                fit=fit.changed(seed=seed), validation=None, untrained=untrained, store=context.store, **more,
-            )  # fmt: skip
-
-        options = DualOptions(**{**settings.settings(), "regime": regime, "steps": steps})
-        known = settings_of(options, fit, untrained=untrained, **data)
-        known["regime"] = UNTRAINED if untrained else regime
-        return Recipe(trained, known, request.base if frozen else None)
-
-    models = [*request.regimes, UNTRAINED]
-    tables = [
-        StudyTable(
-            POOL, "mAP in the pool of all languages", UNTRAINED, MAP,
-            "Questions of all languages, answers among the candidates of all languages.",
-        ),
-        StudyTable(BY_LANGUAGE, "mAP in that pool by language of the question", UNTRAINED, form=FOLD),
-        StudyTable(
-            OWN_POOL, "mAP within a language", UNTRAINED, MAP,
-            "The same models and questions, with the candidates of the question's language alone: what a "
-            "search engine for each language would see.",
-        ),
-    ]  # fmt: skip
+    out, settings = request.output.out, request.model
+    assert out is not None
+    train, pool = parts(request, out)
+    trained = recipes(request, train, context)
+    models = list(trained)
     study = Study(
         paper="lareqa",
         title=f"Regimes of training on {Path(pool.source).name}: alignment, and what it costs",
-        train={name: recipe(name) for name in request.regimes}
-        | {UNTRAINED: recipe(request.regimes[0], True)},
+        train=trained,
         steps={"evaluate": partial(evaluate, pool, request.fit.threads or 1)},
-        tables=tables,
+        tables=TABLES,
         questions=[
             *every_pair(models, POOL, MAP, "In the pool of all languages"),
             *every_pair(models, POOL, OTHER, "Alignment, a single answer in another language", UNTRAINED),
@@ -176,7 +144,6 @@ def run_study(request: LareqaRequest, context: Context) -> StudyFindings:
             *every_pair(models, OWN_POOL, MAP, "In the pool of the question's language"),
         ],
         conditions={
-            "task": "multilingual-pool",
             "languages": ",".join(pool.languages),
             "data": pool.digest[:12],
             "trained on": train.digest()[:12],
@@ -187,21 +154,50 @@ def run_study(request: LareqaRequest, context: Context) -> StudyFindings:
         facts={
             "languages": len(pool.languages),
             "questions to train on": len(train),
-            "batches": steps * fit.epochs,
+            "batches": trained[models[0]].settings["steps"] * request.fit.epochs,
             "questions evaluated": len(pool.questions),
             "candidates": len(pool.candidates),
         },
         terms=TERMS,
         notes=shared(train, pool),
     )
-    return run(
-        study,
-        request.output.out,
-        trainings=request.trainings,
-        seed=settings.seed,
-        replace_models=request.force,
-        context=context,
-    )
+    seeds = {"trainings": request.trainings, "seed": settings.seed}
+    return run(study, out, **seeds, force=request.force, context=context)
+
+
+def recipes(request: LareqaRequest, train: ParallelQuestions, context: Context) -> dict[str, Recipe]:
+    """Return the recipe of each regime, with equally many batches for all, and of a model without training.
+
+    Data that lack what a regime needs are found here, before any training.
+    """
+    from xlingual.papers.study import Recipe, identity_of, settings_of
+    from xlingual.training.recipes.regimes import make_regime
+    from xlingual.workflows.train_dual_encoder import network_spec, train_dual_encoder
+
+    settings, base = request.model, request.base
+    if len(set(request.regimes)) < max(len(request.regimes), 1):
+        raise InputError("--regimes: name one regime at least, and each once")
+    for name in request.regimes:
+        make_regime(name, train, settings.batch, settings.seed, settings.language)
+    steps = settings.steps or make_regime("x-y", train, settings.batch, settings.seed).batches_of_a_pass
+    fit = request.fit.changed(patience=None)  # nothing is validated, so that none stops early
+    frozen = base != WORDS and network_spec(base, request.frozen) is None
+    below = {"base": identity_of(base, train.languages) if frozen else base, "frozen": request.frozen}
+
+    def recipe(regime: Regime, untrained: bool = False) -> Recipe:
+        def trained(folder: Path, seed: int, **more: Any) -> None:  # noqa: ANN401
+            train_dual_encoder(
+                *(train, folder, options.changed(seed=seed)), base=base, frozen=request.frozen,
+                fit=fit.changed(seed=seed), validation=None, untrained=untrained, store=context.store, **more,
+            )  # fmt: skip
+
+        options = DualOptions(**{**settings.settings(), "regime": regime, "steps": steps})
+        known = settings_of(options, fit, **below, data=train.digest())
+        return Recipe(
+            trained, known | {"regime": UNTRAINED if untrained else regime}, base if frozen else None
+        )
+
+    return {name: recipe(name) for name in request.regimes} | {UNTRAINED: recipe(request.regimes[0], True)}
 
 
 def evaluate(
@@ -217,12 +213,7 @@ def evaluate(
     from xlingual import encoders
     from xlingual.comparison.queries import Labels, Queries
     from xlingual.embed.sides import embed_pool
-    from xlingual.evaluation.multilingual_pool.ranks import (
-        alone_precision,
-        language_precision,
-        own_and_other,
-        rank_vectors,
-    )
+    from xlingual.evaluation.multilingual_pool import ranks as of_pool
     from xlingual.measures import average_precision
     from xlingual.papers.study import Measured
     from xlingual.ranking import Cpu
@@ -230,31 +221,31 @@ def evaluate(
 
     store, values, cluster = open_store(context.store), {}, np.empty(0, dtype=np.int64)
     specs = {label: spec for model in models for label, spec in model.specs.items()}
-    for place, (label, spec) in enumerate(specs.items()):
-        context.progress("evaluating models", place, len(specs))
+    for label, spec in specs.items():
         ((_, encoder),) = encoders.text_encoders(
             {label: spec}, languages=list(pool.languages), role_languages=pool.role_languages
         ).items()
-        vectors = embed_pool(pool, label, encoder, store=store, progress=context.progress)
-        ranks = rank_vectors(pool, vectors.questions, vectors.candidates, ranker=Cpu(threads=threads)).ranks
-        single = np.stack(own_and_other(ranks, alone_precision(ranks)))
+        sides = embed_pool(pool, label, encoder, store=store, progress=context.progress)
+        ranks = of_pool.rank_vectors(
+            pool, sides.questions, sides.candidates, ranker=Cpu(threads=threads)
+        ).ranks
+        single = np.stack(of_pool.own_and_other(ranks, of_pool.alone_precision(ranks)))
         single[:, np.isnan(single).any(axis=0)] = np.nan
         cluster = ranks.cluster
         values[label] = {
             (POOL, MAP): average_precision(ranks.targets()),
             (POOL, SAME): single[0],
             (POOL, OTHER): single[1],
-            (OWN_POOL, MAP): own_and_other(ranks, language_precision(ranks))[0],
+            (OWN_POOL, MAP): of_pool.own_and_other(ranks, of_pool.language_precision(ranks))[0],
         }
-    language = Labels(np.asarray(pool.questions.language, dtype=np.int64), tuple(pool.languages))
     for table, measure in next(iter(values.values())):
         every = np.stack([of_model[table, measure] for of_model in values.values()])
         rows = np.flatnonzero(np.isfinite(every[0]))
         if not len(rows):
             continue
-        own = Labels(language.code[rows], language.words)
+        language = Labels(pool.questions.language[rows], tuple(pool.languages))
         queries = Queries.of_one_sample(
-            "multilingual-pool", "AP", tuple(values), every[:, rows], cluster[rows], language=own
+            "multilingual-pool", "AP", tuple(values), every[:, rows], cluster[rows], language=language
         )
         yield Measured(table, measure, queries)
         if measure == MAP:
@@ -264,15 +255,11 @@ def evaluate(
 
 def shared(train: ParallelQuestions, pool: MultilingualPool) -> list[str]:
     """Return a sentence about questions that are both trained and evaluated on, if there are any."""
-    asked = set(zip(train.questions.language, train.questions.text, strict=True))
-    questions = pool.question_texts()
-    count = sum(row in asked for row in zip(questions.language, questions.text, strict=True))
-    if not count:
-        return []
-    return [
-        f"{count:,} of {len(questions):,} questions that are evaluated are also trained on (equal texts), "
-        "which flatters every regime."
-    ]
+    asked, questions = train.questions, pool.question_texts()
+    trained = set(zip(asked.language, asked.text, strict=True))
+    count = sum(row in trained for row in zip(questions.language, questions.text, strict=True))
+    said = f"{count:,} of {len(questions):,} questions that are evaluated are also trained on (equal texts)"
+    return [f"{said}, which flatters every regime."] if count else []
 
 
 def built_in_pool(folder: Path, n: int = 400, languages: Sequence[str] = ("en", "de", "es")) -> Path:

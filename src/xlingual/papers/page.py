@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -36,13 +37,16 @@ def page(study: StudyFindings, *, title: str | None = None) -> blocks.Page:
     intervals = [score.ci for row in study.rows for score in row.scores.values()]
     intervals += [one.ci for one in study.differences]
     conditions = {**study.conditions, "correction": "Holm, within each family of questions"}
-    facts = {"models": len(study.models), "trainings of each": study.n_trainings, **study.facts}
+    amounts = {"models": len(study.models), "trainings of each": study.n_trainings, **study.facts}
+    facts = numbers.facts(
+        *((n, re.sub(r"(?<=ch)es\b|s\b", "", name, count=1), name) for name, n in amounts.items())
+    )
     return blocks.Page(
         kind="study",
         title=title or study.title,
         verdict=[blocks.Finding(sentences(study))],
         sections=[*(_section(study, table) for table in study.tables), _tests(study)],
-        facts=[(name, numbers.count(value)) for name, value in facts.items()],
+        facts=facts,
         terms=(*study.terms.items(), *TERMS),
         warnings=study.warnings,
         conditions=[(key, [value]) for key, value in conditions.items()],

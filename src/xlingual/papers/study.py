@@ -169,7 +169,7 @@ def run(
     *,
     trainings: int = 3,
     seed: int = 0,
-    replace_models: bool = False,
+    force: bool = False,
     replicates: int | None = None,
     context: Context | None = None,
 ) -> StudyFindings:
@@ -180,7 +180,7 @@ def run(
         out: gets `models/`, a folder for each step, and `paper_study.json`.
         trainings: trainings of each recipe, with the seeds `seed`, `seed` + 1 …
         seed: the first seed.
-        replace_models: train anew where `out` has models already.
+        force: train anew where `out` has models already.
         replicates: of each test; None: 1999, or more where the correction needs them.
         context: store and progress.
 
@@ -191,9 +191,7 @@ def run(
     context, folder = context or Context(), make_folder(out)
     timings: dict[str, float] = {}
     with _timed(timings, "train"):
-        models, records = _trained(
-            study, folder / MODELS, range(seed, seed + trainings), replace_models, context
-        )
+        models, records = _trained(study, folder / MODELS, range(seed, seed + trainings), force, context)
     measured: list[Measured] = []
     messages: list[str] = []
     for name, step in study.steps.items():

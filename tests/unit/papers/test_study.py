@@ -129,7 +129,7 @@ def test_models_of_another_recipe_are_refused_or_replaced(trained):
     run(plan(), out, trainings=1)
     with pytest.raises(InputError, match="rate was None and is 2"):
         run(plan(rate=2), out, trainings=1)
-    run(plan(rate=2), out, trainings=1, replace_models=True)
+    run(plan(rate=2), out, trainings=1, force=True)
     run(plan(rate=2), out, trainings=1)
     assert log == [0, 0]
     Path(out, "models", "tiny-0.json").unlink()
