@@ -15,7 +15,7 @@ from xlingual.cli.main import xlingual
 FOLDER = "reference/commands"
 # the verbs in the order of a user's work; a verb that is in no group is an error
 GROUPS = {
-    "Evaluate": "demo data embed store encoders evaluate validate inspect nearest report run help",
+    "Evaluate": "demo data embed store encoders evaluate inspect nearest report run help",
     "Decide": "compare gate plan history leaderboard study verify",
     "Improve": "repair train papers casestudy rerank",
 }

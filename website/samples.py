@@ -54,7 +54,7 @@ SAMPLES = (
     Sample(
         "validation",
         "whether measures without translations order encoders as true retrieval does",
-        f"validate bkr {SCENES} {ENCODERS} --text-encoder chargram --text-encoder random "
+        f"papers backretrieval validate {SCENES} {ENCODERS} --text-encoder chargram --text-encoder random "
         "--image-encoder pixels --seeds 5 --out validation --report",
         "validation/report.html",
     ),

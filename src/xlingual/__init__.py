@@ -25,17 +25,14 @@ if TYPE_CHECKING:
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
     from xlingual.evaluation.image_sentence import image_sentence
-    from xlingual.evaluation.metric_validation import (
-        validate_backretrieval,
-        validation_of,
-        validation_table,
-    )
+    from xlingual.evaluation.metric_validation import validate_backretrieval, validation_of
     from xlingual.evaluation.multilingual_pool import multilingual_pool
     from xlingual.evaluation.retrieval import retrieval, runs_against_qrels
     from xlingual.evaluation.sts import sts
     from xlingual.forms import SparseVectors, TokenVectors
     from xlingual.inspection.inspect import inspect_results
     from xlingual.measures import parse_measure
+    from xlingual.papers.table1 import ValidationTable, validation_table
     from xlingual.records import Images, Texts
     from xlingual.report import write_report
     from xlingual.results import Results
@@ -44,7 +41,6 @@ if TYPE_CHECKING:
     from xlingual.results.leaderboard import Leaderboard
     from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
-    from xlingual.results.validation_table import ValidationTable
     from xlingual.store import Store
     from xlingual.workflows.leaderboard import leaderboard
     from xlingual.workflows.mlmme_study import run_mlmme_study
@@ -75,7 +71,7 @@ _HOMES = {
     "Texts": "records",
     "TokenVectors": "forms",
     "Validation": "results.validation",
-    "ValidationTable": "results.validation_table",
+    "ValidationTable": "papers.table1",
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
     "check_backretrieval": "evaluation.backretrieval.check",
@@ -104,7 +100,7 @@ _HOMES = {
     "train_triplet": "workflows.train_triplet",
     "validate_backretrieval": "evaluation.metric_validation",
     "validation_of": "evaluation.metric_validation",
-    "validation_table": "evaluation.metric_validation",
+    "validation_table": "papers.table1",
     "write_report": "report",
     "write_scenes": "demo_data.scenes",
 }

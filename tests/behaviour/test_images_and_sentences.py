@@ -130,12 +130,12 @@ def test_backretrieval_agrees_with_true_retrieval_where_images_show_what_texts_s
     true, false = shown + 0.1 * rng.normal(size=(items, dim)), rng.normal(size=(items, dim))
     for name, eyes in (("true", true), ("false", false)):
         found = answer(
-            *("validate backretrieval", data),
+            *("papers backretrieval validate", data),
             text_encoder=specs, image_encoder=images(tmp_path, eyes, name=f"{name}.npy"),
             seeds=3, measure="R@5", threads=1, no_store=True,
         )  # fmt: skip
         for pair in found["pairs"]:
-            values = {key: [one[key]["mean"] for one in pair["encoders"]] for key in ("BkR", "XLR")}
+            values = {key: [one["scores"][key]["mean"] for one in pair["encoders"]] for key in ("BkR", "XLR")}
             assert pair["chance"] == pytest.approx(5 / (items / 2)) and pair["n_seeds"] == 3
             if name == "true":
                 assert np.corrcoef(values["BkR"], values["XLR"])[0, 1] > 0.8

@@ -7,8 +7,8 @@ import pytest
 COMMANDS = [
     "evaluate backretrieval",
     "evaluate lareqa",
-    "validate backretrieval",
     "papers backretrieval",
+    "papers backretrieval validate",
     "papers lareqa",
     "study new",
     "embed",

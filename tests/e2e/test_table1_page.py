@@ -15,13 +15,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from xlingual.cli.answering import named_command
 from xlingual.cli.main import run
-from xlingual.cli.run import _parts
+from xlingual.cli.validation import validate
 from xlingual.encoders.scheme import IMAGES, TEXTS
 from xlingual.encoders.spec import parse, read_options, scheme_for
 from xlingual.evaluation.metric_validation import agreement
-from xlingual.requests.validating import ValidateDataSetsRequest
 
 TEXT = Path(__file__).parents[2].joinpath("docs/papers/backretrieval-table1.md").read_text(encoding="utf-8")
 PREPARE, LASER = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -97,7 +95,7 @@ def test_stand_ins_give_the_eight_rows(downloads, monkeypatch, capsys):
     small = re.sub(r"sample = \d+.*\n", "", small).replace("hf:microsoft/resnet-50", "pixels")
     small = small.replace("both-dir", "sample = 14\nseeds = 2\nmeasure = 'R@3'\nboth-dir")
     Path("table1.toml").write_text(small, encoding="utf-8")
-    assert run(["run", "table1.toml"]) == 0
+    assert run(shlex.split(COMMANDS[-3].partition(">")[0])[1:]) == 0
     table = json.loads(Path("out/validation_table.json").read_text())
     assert not [warning for warning in table["warnings"] if "differ" in warning]
     rows = table["rows"]
@@ -106,21 +104,15 @@ def test_stand_ins_give_the_eight_rows(downloads, monkeypatch, capsys):
         for name, other in (("STAIR", "ja"), ("Multi30k", "de"), ("IKEA-de", "de"), ("IKEA-fr", "fr"))
         for pair in (("en", other), (other, "en"))
     ]
-    for command in COMMANDS:
-        if command.startswith("xlingual validate"):
-            words = shlex.split(command.partition(">")[0])[1:]
-            assert run(words) == 0
-            assert "STAIR" in capsys.readouterr().out
+    for command in COMMANDS[-2:]:
+        assert run(shlex.split(command.partition(">")[0])[1:]) == 0
+        assert "STAIR" in capsys.readouterr().out
     assert Path("out/STAIR/report.html").exists() and Path("out/report.html").exists()
 
 
 def test_the_file_and_every_spec_are_accepted():
-    ((_, content),) = _parts(tomllib.loads(TOML), "table1.toml")
-    request = named_command(content["command"], "").request(
-        {key: value for key, value in content.items() if key != "command"}, "table1.toml"
-    )
-    assert isinstance(request, ValidateDataSetsRequest)
-    sets = {name: request.of_one(options) for name, options in request.data_sets().items()}
+    shared = tomllib.loads(TOML)
+    sets = {name: validate.request(shared | own, name) for name, own in shared.pop("sets").items()}
     assert {name: one.sampling.sample for name, one in sets.items()} == {
         "STAIR": 10_000, "Multi30k": 10_000, "IKEA-de": 1_500, "IKEA-fr": 1_500
     }  # fmt: skip

@@ -464,7 +464,7 @@ def ikea_validation(bench: Bench) -> Findings:
 
 
 @case("ikea")
-def ikea_validation_degraded(bench: Bench) -> Findings:
+def ikea_validation_drawn(bench: Bench) -> Findings:
     folder = bench.data / "ikea"
     return program.validate(
         folder / "ikea_en_de_eval.parquet",
@@ -473,7 +473,6 @@ def ikea_validation_degraded(bench: Bench) -> Findings:
         pairs="en-de",
         seeds=3,
         sample=200,
-        degrade="dims=8;noise=0.5;shuffle",
     )
 
 

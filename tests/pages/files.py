@@ -276,8 +276,9 @@ def validation() -> None:
         f"{name}=lsa:?pairs={n}&fit=catalogue#train" for name, n in zip("abcdef", SIZES, strict=True)
     ]
     _run(
-        "validate bkr catalogue --split test --pairs en-de --seeds 2 --sample 60 --image-encoder pixels "
-        f"--out validation --quiet {' '.join(f'--text-encoder {spec}' for spec in encoders)}"
+        "papers backretrieval validate catalogue --split test --pairs en-de --seeds 2 --sample 60 "
+        "--image-encoder pixels --out validation --quiet "
+        f"{' '.join(f'--text-encoder {spec}' for spec in encoders)}"
     )
 
 

@@ -74,7 +74,7 @@ COMMANDS = [
     ["compare", "{there}"],
     ["gate", "{there}", "{there}", "--margin", "0.1"],
     ["plan", "{there}", "--effect", "0.1"],
-    ["validate", "backretrieval", "{there}", "--text-encoder", "random", "--image-encoder", "pixels"],
+    ["papers", "backretrieval", "table1", "{there}"],
     ["evaluate", "bkr", "{there}", "--text-encoder", "random", "--image-encoder", "pixels"],
     ["data", "check", "{there}"],
     ["study", "analyse", "{there}"],

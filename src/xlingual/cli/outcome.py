@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from xlingual.requests.shared import Output
     from xlingual.results import Results
     from xlingual.results.document import FolderDocument
-    from xlingual.results.validation import Validation
-    from xlingual.results.validation_table import ValidationTable
 
 
-def write_and_show(found: Results | Validation | ValidationTable | FolderDocument, request: Output) -> None:
+def write_and_show(found: Results | FolderDocument, request: Output) -> None:
     """Write results to --out, and print them, as the output options say."""
     if request.out is not None:
         found.write(request.out)
@@ -25,42 +23,22 @@ def write_and_show(found: Results | Validation | ValidationTable | FolderDocumen
 
 
 def emphasis_of(request: Any) -> Emphasis:  # noqa: ANN401  (any request)
-    """Return what a request says of the report's figures."""
+    """Return the language pairs that a request names on the report's box plots."""
     from xlingual.report import Emphasis
 
-    seed = getattr(request, "seed_shown", "mean")
-    return Emphasis(
-        getattr(request, "highlight", ()),
-        seed if isinstance(seed, int) else None,
-        getattr(request, "annotate", ()),
-    )
-
-
-def _emphasises(request: Any) -> bool:  # noqa: ANN401
-    """Return whether an option of figures is given; the classes of reports need not be imported for that."""
-    given = (getattr(request, name, ()) for name in ("highlight", "annotate"))
-    return any(given) or getattr(request, "seed_shown", "mean") != "mean"
+    return Emphasis(getattr(request, "annotate", ()))
 
 
 def check_emphasis(request: Any, manifest: Manifest) -> None:  # noqa: ANN401
-    """Refuse options of figures that cannot be met, before any work is done."""
-    if not _emphasises(request):
+    """Refuse language pairs that no box plot can name, before any work is done."""
+    if not request.annotate:
         return
-    emphasis = emphasis_of(request)
-    if emphasis.options and not request.output.report:
-        raise InputError(f"{emphasis.options[0]} is for the report: add --out DIR --report, or leave it out")
-    if emphasis.highlight:
-        from xlingual.encoders import text_specs
-        from xlingual.evaluation.run_systems import joined
-        from xlingual.report.emphasis import encoders
+    if not request.output.report:
+        raise InputError("--annotate is for the report: add --out DIR --report, or leave it out")
+    from xlingual.data.samples import resolve_pairs
+    from xlingual.report.emphasis import language_pairs
 
-        systems = joined(request.text_encoders, getattr(request, "runs", ()))
-        encoders(emphasis.highlight, text_specs(systems, languages=manifest.languages))
-    if emphasis.annotate:
-        from xlingual.data.samples import resolve_pairs
-        from xlingual.report.emphasis import language_pairs
-
-        language_pairs(emphasis.annotate, resolve_pairs(request.sampling.pairs, manifest.languages))
+    language_pairs(request.annotate, resolve_pairs(request.sampling.pairs, manifest.languages))
 
 
 def say_written(

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 
     from xlingual.papers.findings import StudyFindings
 
+# study → words in place of its manifest, which are commands of their own: a line of help, and where each is
+_FURTHER = {
+    "backretrieval": {
+        "validate": (
+            "Check whether Backretrieval orders encoders as true retrieval does.",
+            "validation:validate",
+        ),
+        "table1": ("Make the paper's Table 1 of several data sets.", "validation:table1"),
+    }
+}
 # study → a line of help; its module in xlingual.papers has REQUEST, presets and run_study
 _STUDIES = {
     "backretrieval": "Triplet and TripletXL on the best of several encoders, without parallel texts.",
@@ -40,7 +50,11 @@ class Studies(click.Group):
             return None
         paper = import_module(f"xlingual.papers.{cmd_name}")
         answer = partial(_answer, paper.run_study)
-        return RequestCommand(paper.REQUEST, answer, paper.presets, help=paper.run_study.__doc__)
+        words = _FURTHER.get(cmd_name, {})
+        further = {word: f"xlingual.cli.{place}" for word, (_, place) in words.items()}
+        instead = {word: sentence for word, (sentence, _) in words.items()}
+        text = paper.run_study.__doc__
+        return RequestCommand(paper.REQUEST, answer, paper.presets, further, instead, help=text)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the studies and their help without importing them."""

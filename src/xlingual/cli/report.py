@@ -18,7 +18,7 @@ from xlingual.results.files import json_content
 _KINDS = {
     "results": ("results.json", "evaluation:Results"),
     "validation": ("validation.json", "validation:Validation"),
-    "validation_table": ("validation_table.json", "validation_table:ValidationTable"),
+    "validation_table": ("validation_table.json", "xlingual.papers.table1:ValidationTable"),
     "comparison": ("comparison.json", "comparison:Comparison"),
     "leaderboard": ("leaderboard.json", "leaderboard:Leaderboard"),
     "gate": ("gate.json", "gate:Gate"),
@@ -52,7 +52,7 @@ def report(request: ReportRequest) -> None:
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(request.folders) > 1:
         validations = set(kinds.values()) == {"validation"}
-        joined = ", or join them with xlingual validate backretrieval DIR DIR" if validations else ""
+        joined = ", or join them with xlingual papers backretrieval table1 DIR DIR" if validations else ""
         raise InputError(
             f"{alone[0]} holds {_named(kinds[alone[0]])}, which has its own report: give it "
             f"alone, and make one report for each{joined}"

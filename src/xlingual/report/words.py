@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.tasks import CORRELATIONS, task_of
-
-Place = tuple[str, str]  # row and column of a table
-_ERROR = re.compile(r"(.*standard error )([0-9.]+)")
 
 GLOSSARY = (
     (
@@ -139,52 +135,3 @@ def pair(source: str, target: str) -> str:
     if target == "pool":
         return "all queries" if source == "all" else f"queries in {named(source)}"
     return f"{source} → {target}"
-
-
-def gathered(noted: Iterable[tuple[str | Place, str | None]]) -> list[str]:
-    """Return each note once, after the names of its cells where it is not about all of them.
-
-    A cell is (row, column): a note of a whole column or row is about that.
-
-    >>> gathered([(("a", "BkR"), "why"), (("b", "BkR"), "why"), (("a", "SIM"), None), (("b", "SIM"), None)])
-    ['BkR: why']
-    """
-    listed = list(noted)
-    found: dict[str, dict[str | Place, None]] = {}
-    for where, note in _alike(listed):
-        if note:
-            found.setdefault(note, {})[where] = None
-    if len(listed) > 1 and len(found) == 1 and all(note for _, note in listed):
-        return [f"All: {note}" for note in found]
-    everywhere = list(dict.fromkeys(where for where, _ in listed))
-    return [f"{numbers.in_words(_places(wheres, everywhere))}: {note}" for note, wheres in found.items()]
-
-
-def _alike(noted: list[tuple[str | Place, str | None]]) -> list[tuple[str | Place, str | None]]:
-    """Return the notes, those that differ in the standard error alone as one with its range."""
-    errors: dict[str, set[str]] = {}
-    for _, note in noted:
-        if match := _ERROR.fullmatch(note or ""):
-            errors.setdefault(match[1], set()).add(match[2])
-
-    def one(note: str | None) -> str | None:
-        match = _ERROR.fullmatch(note or "")
-        if match is None:
-            return note
-        values = errors[match[1]]
-        return match[1] + " to ".join(sorted({min(values), max(values)}))
-
-    return [(where, one(note)) for where, note in noted]
-
-
-def _places(wheres: Container[str | Place], everywhere: list[str | Place]) -> list[str]:
-    """Return the places of a note as briefly as possible: whole columns, whole rows, then single cells."""
-    cells = [where for where in everywhere if isinstance(where, tuple)]
-    columns, rows = (list(dict.fromkeys(cell[i] for cell in cells)) for i in (1, 0))
-    whole = [c for c in columns if all(cell in wheres for cell in cells if cell[1] == c)]
-    rest = [cell for cell in cells if cell[1] not in whole]
-    left = {r: [cell for cell in rest if cell[0] == r] for r in rows}
-    lines = [r for r, own in left.items() if own and all(cell in wheres for cell in own)]
-    single = [cell for cell in rest if cell[0] not in lines and cell in wheres]
-    words = [where for where in everywhere if isinstance(where, str) and where in wheres]
-    return [*words, *whole, *lines, *(" ".join(cell) for cell in single)]

@@ -141,7 +141,9 @@ class ConvertRequest(Request, frozen=True, kw_only=True):
 
     command = "data convert"
 
-    name: Annotated[Literal["multi30k", "multi30k-task2", "stair", "ikea"], argument("NAME", "The corpus.")]
+    name: Annotated[
+        Literal["multi30k", "multi30k-task2", "stair", "ikea"], argument("NAME", "The name of the corpus.")
+    ]
     folder: Annotated[Path, argument("FOLDER", "The folder that it was unpacked to.")]
     form: Form = "table"
     as_json: AsJson = False

@@ -7,13 +7,11 @@ from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.record import Record, argument, option
 from xlingual.requests.values import (
-    Natural,
     Positive,
     comma_list,
     number_all_or_file,
     number_or_all,
     pair_list,
-    seed_or_mean,
 )
 
 Pool: TypeAlias = Annotated[
@@ -247,24 +245,6 @@ Annotate: TypeAlias = Annotated[
         run=True,
     ),
 ]
-Highlight: TypeAlias = Annotated[
-    tuple[str, ...],
-    option(
-        "Highlight the encoder of this name in the report's scatter plots; repeat for several.",
-        metavar="NAME",
-        run=True,
-    ),
-]
-SeedShown: TypeAlias = Annotated[
-    Natural | Literal["mean"],
-    option(
-        "Points of the report's scatter plots: values of one seed, or means over seeds.",
-        metavar="SEED|mean",
-        reads=seed_or_mean,
-        run=True,
-    ),
-]
-
 Quiet: TypeAlias = Annotated[bool, option("Print nothing but warnings and errors.", run=True)]
 
 Form: TypeAlias = Annotated[

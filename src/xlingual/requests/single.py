@@ -11,12 +11,10 @@ from xlingual.requests.shared import (
     Annotate,
     AsJson,
     Form,
-    Highlight,
     Keeping,
     ManifestOptions,
     PoolLanguages,
     Quiet,
-    SeedShown,
 )
 from xlingual.requests.values import Positive
 
@@ -103,8 +101,6 @@ class ReportRequest(Request, frozen=True, kw_only=True):
         option("Print the report in this format.", names=("--format",), run=True),
     ] = None
     title: Annotated[str | None, option("Title of the page.")] = None
-    highlight: Highlight = ()
-    seed_shown: SeedShown = "mean"
     annotate: Annotate = ()
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
 

@@ -105,15 +105,6 @@ def two_languages(text: str) -> list[str]:
     return named
 
 
-def seed_or_mean(text: str) -> int | str:
-    """Return the number of a seed, or "mean"."""
-    if text == "mean":
-        return text
-    if text.isdecimal():
-        return int(text)
-    raise InputError(f"{text!r} is neither the number of a seed nor 'mean'")
-
-
 def number_all_or_file(text: str) -> int | str:
     """Return a number of at least 1, "all", or the name of a file."""
     return number_or_all(text) if text.lstrip("+-").isdecimal() else text

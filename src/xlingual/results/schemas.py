@@ -19,7 +19,7 @@ from xlingual.results.views import VIEWS
 KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "results": "xlingual.results.evaluation:ResultsFile",
     "validation": "xlingual.results.validation:Validation",
-    "validation_table": "xlingual.results.validation_table:ValidationTable",
+    "validation_table": "xlingual.papers.table1:ValidationTable",
     "comparison": "xlingual.results.comparison:Comparison",
     "leaderboard": "xlingual.results.leaderboard:Leaderboard",
     "gate": "xlingual.results.gate:Gate",

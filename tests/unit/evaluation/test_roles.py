@@ -145,13 +145,13 @@ def test_a_validation_ranks_by_role_and_correlates_without(manifest):
         seeds=4,
         store=None,
     )
-    scores = {row.encoder: row for row in found.pairs[0].encoders}
+    scores = {row.encoder: row.scores for row in found.pairs[0].encoders}
     assert {role for _, role in made["by role"].seen} == {"query", "candidate", None}
     assert {role for _, role in made["plain"].seen} == {None}
     assert len(made["plain"].seen) == len(set(made["plain"].seen))
-    assert scores["by role"].corr == scores["alike"].corr == scores["plain"].corr
-    assert scores["alike"].xlr_at_1 == scores["plain"].xlr_at_1 != scores["by role"].xlr_at_1
-    assert scores["alike"].bkr == scores["plain"].bkr != scores["by role"].bkr
+    assert scores["by role"]["CORR"] == scores["alike"]["CORR"] == scores["plain"]["CORR"]
+    assert scores["alike"]["XLR@1"] == scores["plain"]["XLR@1"] != scores["by role"]["XLR@1"]
+    assert scores["alike"]["BkR"] == scores["plain"]["BkR"] != scores["by role"]["BkR"]
 
 
 class Short(Prompted):

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from xlingual.cli import screen
+from xlingual.papers.table1 import validation_table
 from xlingual.report import as_html, page_of, write_report
 from xlingual.report.pages.gate import junit, summary
 from xlingual.report.render import html
@@ -133,24 +134,18 @@ def test_a_study(capsys):
     check(capsys.readouterr().out)
 
 
-def test_a_validation(tmp_path, capsys):
-    parts = made("validations.py")
-    text = json.dumps(parts.full().to_dict()).replace(f'"{parts.NAMES[2]}"', json.dumps(NASTY))
+def test_a_validation_and_the_table_of_several(tmp_path, capsys):
+    parts = made("../papers/test_validation.py")
+    text = json.dumps(parts.validation(parts.pair()).to_dict()).replace('"plain"', json.dumps(NASTY))
     (tmp_path / "validation.json").write_text(text, encoding="utf-8")
-    found = Validation.read(tmp_path)
-    write_report(found, tmp_path / "page.html")
-    check_page((tmp_path / "page.html").read_text(encoding="utf-8"))
-    screen.show(found)
-    check(capsys.readouterr().out)
-
-
-def test_a_table_of_validations(capsys):
-    found = made("validations.py").table(NASTY)
+    validation = Validation.read(tmp_path)
+    table = validation_table({NASTY: validation})
     for form in ("markdown", "csv", "latex"):
-        check(as_text(page_of(found), form))
-    check_page(as_html(found))
-    screen.show(found)
-    check(capsys.readouterr().out)
+        check(as_text(page_of(table), form))
+    for record in (validation, table):
+        check_page(as_html(record))
+        screen.show(record)
+        check(capsys.readouterr().out)
 
 
 def test_every_template_makes_names_visible():

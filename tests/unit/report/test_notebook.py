@@ -18,7 +18,7 @@ class Unpaged(Document, frozen=True, tag="xlingual/unpaged/1"):
 
 def test_every_record_has_a_page():
     for name, module in PAGES.items():
-        page = import_module(f"xlingual.report.pages.{module}").page
+        page = import_module(module if "." in module else f"xlingual.report.pages.{module}").page
         first, second, *more = inspect.signature(page).parameters.values()
         assert second.name == "title" and second.kind is inspect.Parameter.KEYWORD_ONLY, first
         assert [one.name for one in more] == ["emphasis"] * (name in EMPHASISED)

@@ -24,7 +24,7 @@ from xlingual.requests.evaluating import (
 )
 from xlingual.requests.rerank import FeaturesRequest, ScoreRequest, TuneRequest
 from xlingual.requests.single import EmbedRequest
-from xlingual.requests.validating import ValidateBackretrievalRequest
+from xlingual.requests.validating import ValidateRequest
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest
 
 FUNCTIONS = {
@@ -35,7 +35,7 @@ FUNCTIONS = {
     RetrievalRequest: "xlingual:retrieval",
     ImageSentenceRequest: "xlingual:image_sentence",
     StsRequest: "xlingual:sts",
-    ValidateBackretrievalRequest: "xlingual:validate_backretrieval",
+    ValidateRequest: "xlingual:validate_backretrieval",
     CompareRequest: "xlingual:compare",
     GateRequest: "xlingual:gate",
     PlanRequest: "xlingual:plan",
@@ -119,6 +119,8 @@ def commands(group=xlingual, path=()):
     context = click.Context(group)
     for name in group.list_commands(context):
         found = group.get_command(context, name)
+        if name == "help":
+            continue
         if isinstance(found, click.Group):
             yield from commands(found, (*path, name))
         elif name != "help":  # which has no options

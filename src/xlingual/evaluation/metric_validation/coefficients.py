@@ -5,8 +5,8 @@ Resampling Methods", TACL): systems and inputs are both samples, and both are dr
 *family* of encoders, drawn with all its members. Items are drawn in linearised form: an encoder's score
 moves by influence·(w − 1), where w counts how often each cluster was drawn.
 
-Coefficients are of scores [..., E] for many reweightings of the encoders at once; the weight of an encoder is
-how often it counts. A coefficient that is not defined (all encoders equal) is NaN.
+Coefficients are of scores [..., E]; the weight of an encoder is how often it counts. A coefficient that is
+not defined (all encoders equal) is NaN.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NARROWER = np.linspace(0, 1, 201)  # narrower intervals, by their t as a share 
 
 
 def pearson(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
-    """Return Pearson's correlation [...] of scores [..., E]."""
+    """Correlate scores [..., E] as Pearson does."""
     x, y = _scaled(x), _scaled(y)
     weight = np.ones(x.shape[-1]) if weight is None else weight
     share = weight / np.sum(weight, axis=-1, keepdims=True)
@@ -47,12 +47,12 @@ def pearson(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
 
 
 def spearman(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
-    """Return Spearman's correlation [...]: Pearson's of midranks."""
+    """Correlate midranks."""
     return pearson(midranks(x, weight), midranks(y, weight), weight)
 
 
 def accuracy(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
-    """Return the share [...] of pairs of encoders in the same order by both; a tie counts as a tie.
+    """Count the share of pairs of encoders in the same order by both; a tie counts as a tie.
 
     Copies of one encoder are no pair.
     """
@@ -68,7 +68,7 @@ def accuracy(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
 
 
 def midranks(x: Floats, weight: Floats | None = None) -> Floats:
-    """Return the mean ranks [..., E] that equal scores share, less one half; copies take ranks too."""
+    """Rank scores, less one half; equal ones share the mean of their ranks, copies take ranks too."""
     x = without_rounding(x)
     weight = np.ones(x.shape[-1]) if weight is None else weight
     ranks = np.zeros(())
@@ -79,7 +79,7 @@ def midranks(x: Floats, weight: Floats | None = None) -> Floats:
 
 
 def without_rounding(x: Floats) -> Floats:
-    """Return the scores [..., E] in units of the largest, without the digits that rounding makes."""
+    """Put scores in units of the largest, without the digits that rounding makes."""
     return np.round(_scaled(x), _DIGITS)
 
 
@@ -98,7 +98,7 @@ class NoIntervalError(ValueError):
 
 
 def draw_items(influences: Sequence[Floats], seed: int, replicates: int) -> Floats:
-    """Return the changes of scores on other items: float64 [B, rows] for influences [rows] of [clusters].
+    """Draw the changes of scores on other items, float64 [B, rows], for influences [rows] of [clusters].
 
     Rows of as many clusters are moved by the same draws. Rows without influences do not move.
     """
@@ -116,7 +116,7 @@ def draw_items(influences: Sequence[Floats], seed: int, replicates: int) -> Floa
 
 
 def draw_families(families: Sequence[str], seed: int, replicates: int) -> Floats:
-    """Return how often each encoder counts [B, E] where families are drawn with replacement.
+    """Draw families with replacement: how often each encoder counts [B, E].
 
     Draws of fewer than three distinct encoders are drawn again. Raises NoIntervalError for fewer than five
     families.
@@ -150,7 +150,7 @@ class FisherZ:
 
     @classmethod
     def of(cls, kind: str, value: float, replicates: Floats, n_encoders: int, n_families: int) -> FisherZ:
-        """Return a coefficient with the standard error s of its z, by the replicates.
+        """Compute the standard error s of a coefficient's z from its replicates.
 
         s is half the distance between the 16th and the 84th percentile of the replicates' z: a few replicates
         of nearly collinear encoders do not move it as they would a standard deviation. √(F/(F − 1)) makes up
@@ -174,7 +174,7 @@ class FisherZ:
         return cls(kind, value, float(z_of(kind, np.array(value), n_encoders)), error, n_families, method)
 
     def ends(self, t: Floats) -> tuple[Floats, Floats]:
-        """Return both ends for each t, on the coefficient's own scale; they enclose the value."""
+        """Compute both ends for each t, on the coefficient's own scale; they enclose the value."""
         low, high = np.tanh(self.center - t * self.error), np.tanh(self.center + t * self.error)
         if self.kind == "accuracy":
             low, high = (low + 1) / 2, (high + 1) / 2
@@ -195,7 +195,7 @@ class FisherZ:
 
 
 def z_of(kind: str, value: Floats, n_encoders: int) -> Floats:
-    """Return Fisher's z of coefficients; a share p of pairs is transformed as the correlation 2p − 1.
+    """Compute Fisher's z of coefficients; a share p of pairs is the correlation 2p − 1.
 
     Coefficients at a bound are moved inside by half of the smallest step that ranks of so many encoders make.
     """
@@ -206,7 +206,7 @@ def z_of(kind: str, value: Floats, n_encoders: int) -> Floats:
 
 
 def difference_interval(one: FisherZ, two: FisherZ, c: float) -> tuple[Interval, float]:
-    """Return Zou's interval (2007) of a difference, and the two-sided p that goes with it.
+    """Compute Zou's interval (2007) of a difference, and the two-sided p that goes with it.
 
     low = d − √((r₁ − l₁)² + (u₂ − r₂)² − 2c(r₁ − l₁)(u₂ − r₂)), high likewise with u₁ and l₂; c is the
     correlation of both z. With a c near 1 that need not grow with the level, so the interval holds those of

@@ -7,46 +7,143 @@ with XLR over the encoders (Fain, Twomey and Bollegala, SIGIR 2021, Table 1 and 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack, cast
 
 import numpy as np
-from msgspec import structs
 
+from xlingual.arrays import Floats
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
-from xlingual.data.samples import SampleLike, fixed_samples, resolve_pairs
+from xlingual.data.samples import Sample, SampleLike, fixed_samples, resolve_pairs
+from xlingual.embed.sides import ImageIndex, TextVectors
 from xlingual.encoders import EncoderLike
-from xlingual.errors import InputError, listed, parameter
-from xlingual.evaluation.backretrieval.evaluate import NAME
+from xlingual.errors import InputError, listed, parameter, warn
+from xlingual.evaluation import crosslingual_retrieval, distance_correlation
+from xlingual.evaluation.backretrieval.evaluate import NAME, Backretrieval
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
-from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_truth
-from xlingual.evaluation.estimates import Score
-from xlingual.evaluation.metric_validation.agreement import ScoreTable, agreements, directions, subsets
-from xlingual.evaluation.metric_validation.degrade import NONE, Weakening, parse_levels
-from xlingual.evaluation.metric_validation.measure import Measured, Pair, ValidationRun, at_1, paired_samples
-from xlingual.evaluation.numbers import Baseline, Subject
-from xlingual.evaluation.pair_run import PairRun
+from xlingual.evaluation.backretrieval.nearest import Nearest
+from xlingual.evaluation.backretrieval.way_back import SIM
+from xlingual.evaluation.estimates import Score, mean_known, score
+from xlingual.evaluation.loop import Ranked
+from xlingual.evaluation.metric_validation.agreement import ScoreTable, spread, subsets
+from xlingual.evaluation.metric_validation.coefficients import FEWEST_ENCODERS
+from xlingual.evaluation.numbers import Baseline, Subject, normalised
+from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
-from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
+from xlingual.measures import Measure, QueryMeasure, RecallAt, SuccessAt, parse_measure
 from xlingual.ranking import Ranker
 from xlingual.requests import answers
-from xlingual.requests.validating import ValidateBackretrievalRequest
+from xlingual.requests.validating import ValidateRequest
 from xlingual.results import Entry, Results
-from xlingual.results.validation import TRUTH, TRUTH_AT_1, Degradation, PairValidation, Validation
+from xlingual.results.validation import (
+    MEASURES,
+    TRUTH,
+    TRUTH_AT_1,
+    EncoderScores,
+    PairValidation,
+    SeedScores,
+    Validation,
+)
 from xlingual.signature import Signature
-from xlingual.stats import ResidualPart
+from xlingual.stats import ResidualPart, variance
 from xlingual.store import StoreLike, open_store
 
 SEEDS = 25
-FEWEST = 3  # encoders over which a correlation says anything
-Numbers = dict[tuple[str, str, Subject], tuple[Entry, Results]]  # by the name of a measure, and encoder
+Pair = tuple[str, str]
+Key = tuple[str, str, Subject]  # measure, encoder, and the language pair with its seed
+
+
+@dataclass
+class Measured:
+    """Scores by measure, encoder and subject (a language pair and seed), None where a note says why.
+
+    `baselines` are those of BkR. `described` has the sizes and conditions of each language pair.
+    """
+
+    n_clusters: int
+    scores: dict[Key, Score | None] = field(default_factory=dict)
+    notes: dict[Key, str] = field(default_factory=dict)
+    baselines: dict[Subject, Baseline] = field(default_factory=dict)
+    described: dict[Pair, dict[str, Any]] = field(default_factory=dict)
+
+    def enter(self, ranked: Ranked, measures: Mapping[str, QueryMeasure]) -> None:
+        """Take the scores of an encoder by some measures, given by their names here."""
+        for name, measure in measures.items():
+            scored = score(measure, ranked.values[measure.name], ranked.clusters)
+            self.scores[name, ranked.encoder, ranked.subject] = scored
+            if name == "BkR":
+                self.baselines[ranked.subject] = ranked.baselines[measure.name]
+
+    def pair(self, pair: Pair, families: Mapping[str, str], threshold: float, seed: int) -> PairValidation:
+        """Average the scores of a language pair over its seeds, and correlate them over encoders."""
+        subjects = [subject for subject in self.baselines if subject.pair == pair]
+        baselines = [self.baselines[subject] for subject in subjects]
+        scored = {key[0] for key in self.scores}
+        names = [name for name in (TRUTH, *MEASURES, TRUTH_AT_1) if name in scored]
+        encoders: list[EncoderScores] = []
+        per_seed: dict[str, list[list[float | None]]] = {name: [] for name in names}
+        influences: dict[str, list[Floats]] = {name: [] for name in names}
+        for encoder, family in families.items():
+            columns = {}
+            for name in names:
+                columns[name], mean = self._over_seeds([(name, encoder, subject) for subject in subjects])
+                per_seed[name].append(columns[name].per_seed)
+                influences[name].append(influence(mean, self.n_clusters))
+                if name == "BkR":
+                    normal, _ = normalised(mean, baselines)
+            encoders.append(EncoderScores(encoder, family, normal, columns))
+        values = {name: np.array(rows, dtype=np.float64).T for name, rows in per_seed.items()}  # None: NaN
+        table = ScoreTable.of(families, values, influences, seed)
+        described = self.described[pair]
+        sizes = {name: str(size) for name, size in described.items() if name.startswith("n_")}
+        conditions = {**described["conditions"], **sizes, "seeds": str(len(subjects))}
+        return PairValidation(
+            source=pair[0],
+            target=pair[1],
+            n_seeds=len(subjects),
+            chance=mean_known([baseline.chance for baseline in baselines]),
+            oracle=mean_known([None if b.oracle is None else b.oracle.value for b in baselines]),
+            encoders=encoders,
+            subsets=subsets(table, threshold),
+            **(described | {"conditions": conditions}),
+        )
+
+    def _over_seeds(self, keys: Sequence[Key]) -> tuple[SeedScores, Score | None]:
+        """Average the scores of all seeds; None where a seed has no score."""
+        scores, notes = [self.scores[key] for key in keys], [self.notes.get(key) for key in keys]
+        values = [None if score is None else score.value for score in scores]
+        present = [score for score in scores if score is not None]
+        if len(present) < len(scores):
+            return SeedScores(None, None, values, None, notes[values.index(None)]), None
+        mean, sd = Score.mean(present), spread([score.value for score in present])
+        note = next(filter(None, notes), "one seed, no spread over seeds" if sd is None else None)
+        return SeedScores(mean.value, sd, values, mean.interval(), note), mean
+
+
+def influence(mean: Score | None, n_clusters: int) -> Floats:
+    """Sum what each cluster of items contributes to the error of a mean, float64 [n_clusters].
+
+    A query of BkR is in two clusters, its own and that of the text it retrieved, and counts in both; so the
+    sums are scaled until their squares add up to the variance of the mean's interval, which counts what two
+    clusters share once. Zeros without a mean.
+    """
+    total = np.zeros(n_clusters)
+    for part in () if mean is None else mean.parts:
+        for number, clusters in enumerate(part.ways):
+            # a query for which several texts tie is in its own cluster only: its second id is negative
+            counted = clusters >= 0 if number == 0 else (clusters >= 0) & (clusters != part.ways[0])
+            total += np.bincount(clusters[counted], part.residuals[counted], n_clusters)
+    squares = float(total @ total)
+    if mean is None or squares <= 0:
+        return total
+    return np.asarray(total * (max(variance(mean.parts) - mean.counted_twice, 0.0) / squares) ** 0.5)
 
 
 @takes_data()
-@answers(ValidateBackretrievalRequest)
+@answers(ValidateRequest)
 def validate_backretrieval(
     manifest: ManifestLike,
     text_encoders: EncoderSpecs,
@@ -60,7 +157,6 @@ def validate_backretrieval(
     seed: int = 0,
     measure: str | Measure = "R@10",
     family: str | None = None,
-    degrade: str | None = None,
     threshold: float = 0.5,
     threads: int = 1,
     ranker: Ranker | None = None,
@@ -71,10 +167,9 @@ def validate_backretrieval(
 ) -> Validation:
     """Compare Backretrieval, SIM and CORR with true cross-lingual retrieval, over encoders.
 
-    BkR, SIM and CORR use the non-matching samples of `backretrieval`. XLR uses as many items (the sources of
-    BkR, where all items have both languages), of fixed samples the items of rows S. Where fewer items have
-    both languages, the samples of BkR are cut to their number, with a warning: both choose among as many
-    candidates.
+    BkR, SIM and CORR have the non-matching samples of `backretrieval`, XLR matching ones of as many items.
+    Where fewer items have both languages, all take that many, with a warning: both choose among as many
+    candidates. A language pair without an item in both is left out with a warning, unless it is named.
 
     Args:
         manifest: texts with images; the items of a pair must have texts in both languages.
@@ -82,58 +177,50 @@ def validate_backretrieval(
         image_encoder: one spec, path or object; its cosine is the image similarity g.
         pairs: language pairs such as "en-de"; None takes all ordered pairs with items in both languages.
         both_directions: add the reverse of each pair.
-        sample: items of each side, drawn at random: at most so many, "all", or an `.npz` of fixed samples,
-            whose rows are the seeds.
+        sample: items of each side, at most; "all"; or an `.npz` of fixed samples.
         texts_per_item: texts of an item in a language that take part, drawn for each seed; or "all".
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1; 25 where None.
         seed: the first seed.
         measure: R@k, of BkR and of XLR, whose number is the hit rate: Success@k where an item has several
             target texts.
         family: a regular expression; an encoder's family is its first group, or else the whole match.
-        degrade: weakened images, such as "dims=2,8,32;noise=0.5,1;shuffle".
         threshold: XLR that divides the encoders into below and above.
         threads: pieces of work done side by side; changes no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         progress: called with (what, done, total).
-        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
-            keeps none.
+        store: where vectors are kept: a folder or a Store; "default" is the user's own, None keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
 
     Raises:
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
-    settings = _Settings(measure, family, threshold, seed)
-    levels = [NONE, *([] if degrade is None else parse_levels(degrade))]
-    drawn = seeds if seeds is not None else 1 if fixed_samples(sample) else SEEDS
+    recall, fixed = _recall(measure), fixed_samples(sample)
     with collected_warnings() as warnings:
         named = pairs
         if both_directions and pairs is not None:
-            resolved = resolve_pairs(pairs, manifest.languages)
-            named = [f"{a}:{b}" for pair in resolved for a, b in (pair, pair[::-1])]
+            both = resolve_pairs(pairs, manifest.languages)
+            named = [f"{a}:{b}" for pair in both for a, b in (pair, pair[::-1])]
+        drawn = seeds if seeds is not None else 1 if fixed else SEEDS
         options = Options(
-            *(named, sample, drawn, seed, threads, progress, skip_broken),
-            *(open_store(store), ranker),
+            named, sample, drawn, seed, threads, progress, skip_broken, open_store(store), ranker,
             texts_per_item=texts_per_item,
-        )
+        )  # fmt: skip
         run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
         run.takes_runs = run.ranks_texts = False
-        run.tasks, matching = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
+        run.tasks, matching = _paired_tasks(run, strict=pairs is not None)
         run.prepare(text_encoders, matching)
-        names = list(run.text_encoders)
-        if len(names) < FEWEST:
-            raise InputError(
-                f"a validation correlates measures over text encoders: at least {FEWEST} are needed, found "
-                f"{len(names)} ({', '.join(names)}); add some with {parameter('text_encoders')}"
-            )
-        refuse_small_truth(matching, [settings.recall])
-        image_name, image_source, images = run.images()
-        refuse_small_pools(images, run.tasks, [settings.recall])
-        tasks = ValidationRun(run, matching, (image_source, images), settings.recall, levels)
-        measured = tasks.measure_all()
+        families = _families(list(run.text_encoders), family)
+        crosslingual_retrieval.refuse_small_pools(matching, [recall])
+        image_name, identity, images = run.images()
+        refuse_small_pools(images, run.tasks, [recall])
+        measured = _measure(run, matching, (identity, images), recall)
         with run.stage("agreement", "agreement over encoders"):
-            validation = settings.assemble(measured, names, image_name, [] if degrade is None else levels)
-    return structs.replace(validation, warnings=warnings, timings=dict(run.seconds), truncated=run.truncated)
+            records = [measured.pair(pair, families, threshold, seed) for pair in measured.described]
+    return Validation(
+        *(recall.name, image_name, threshold, family, records),
+        warnings=warnings, timings=dict(run.seconds), truncated=run.truncated,
+    )  # fmt: skip
 
 
 def validation_of(
@@ -144,11 +231,11 @@ def validation_of(
     threshold: float = 0.5,
     seed: int = 0,
 ) -> Validation:
-    """Return the validation of results of Backretrieval, XLR and CORR, or of their folders.
+    """Validate results of Backretrieval, XLR and CORR, or their folders.
 
-    Only encoders, language pairs and seeds that are in all three take part; samples need not be those of a
-    validation. Scores have the intervals of their queries; CORR has none in results, so that its items are
-    not drawn again. Other arguments are those of `validate_backretrieval`; `seed` is that of the bootstrap.
+    Only encoders, language pairs and seeds that are in all three take part. Items of CORR are not drawn
+    again: its results have no queries. `seed` is that of the bootstrap; other arguments are those of
+    `validate_backretrieval`.
 
     Raises:
         InputError: a task is missing, fewer than three encoders are in all, or options are invalid.
@@ -156,87 +243,66 @@ def validation_of(
     """
     import pyarrow.compute as pc
 
-    settings = _Settings(measure, family, threshold, seed)
+    recall = _recall(measure)
     runs = [run if isinstance(run, Results) else Results.read(run) for run in results]
-    numbers = _numbers(runs, settings.recall)
-    encoders, subjects = _in_all(numbers)
-    columns = [run.per_query[name] for run in runs for name in ("cluster", "retrieved_cluster")]
-    last = max((pc.max(column).as_py() or 0 for column in columns if len(column)), default=0)
-    measured, no_residuals = Measured(n_clusters=last + 1), ResidualPart(np.zeros(1), (np.full(1, -1),))
-    for (name, encoder, subject), (entry, run) in numbers.items():
-        if encoder in encoders and subject in subjects:
-            measured.scores[NONE, name, encoder, subject] = _score(entry, run)
-            measured.notes |= {(NONE, name, encoder, subject): entry.note} if entry.note else {}
-            oracle = None if entry.oracle is None else Score(entry.oracle, (no_residuals,), None)
-            measured.baselines[NONE, name, subject] = Baseline(entry.chance, oracle, entry.ceiling)
-    for pair, of_pair in measured.pairs.items():
-        bkr, truth = (numbers[name, encoders[0], of_pair[0]][0] for name in ("BkR", TRUTH))
-        measured.sizes[pair] = {
-            "n_source": bkr.n_source,
-            "n_target": bkr.n_target,
-            "n_matching": truth.n_source,
-            # chance is K of the distinct images
-            "n_pictures": round(settings.recall.k / bkr.chance) if bkr.chance else bkr.n_source,
-        }
-        conditions = Signature.parse(bkr.signature).conditions
-        sample = conditions.get("sample", "").partition("#")[0]
-        measured.conditions[pair] = {**conditions, "sample": sample}
-    images = {entry.image_encoder for entry, _ in numbers.values() if entry.image_encoder}
-    validation = settings.assemble(measured, encoders, listed(sorted(images)), [])
-    return structs.replace(validation, warnings=[warning for run in runs for warning in run.warnings])
-
-
-def _numbers(runs: Sequence[Results], recall: RecallAt) -> Numbers:
-    """Return the entries that a validation takes; XLR@1 only where it is as complete as XLR."""
-    names = {
-        ("backretrieval", recall.name): "BkR",
-        ("backretrieval", "SIM"): "SIM",
-    }
-    for hit in ("R", "Success"):
-        names["crosslingual-retrieval", f"{hit}@1"] = TRUTH_AT_1
-        names["crosslingual-retrieval", f"{hit}@{recall.k}"] = TRUTH
+    names = {("backretrieval", recall.name): "BkR", ("backretrieval", "SIM"): "SIM"}
+    names |= {("crosslingual-retrieval", f"{hit}@{recall.k}"): TRUTH for hit in ("R", "Success")}
     names["distance-correlation", "CORR"] = "CORR"
-    numbers: Numbers = {}
+    entries: dict[Key, tuple[Entry, Results]] = {}
     for run in runs:
         for entry in run.entries:
             if name := names.get((entry.task, entry.measure)):
-                numbers[name, entry.encoder, Subject(entry.source, entry.target, entry.seed)] = entry, run
-    counts = Counter(name for name, *_ in numbers)
-    for (task, measure), name in names.items():
-        if not counts[name] and name not in ("SIM", TRUTH_AT_1):
+                entries[name, entry.encoder, Subject(entry.source, entry.target, entry.seed)] = entry, run
+    for (task, missing), name in names.items():
+        if not any(key[0] == name for key in entries):
             raise InputError(
-                f"a validation from results needs {measure} of {task}, and none of them has it: evaluate "
+                f"a validation from results needs {missing} of {task}, and none of them has it: evaluate "
                 f"{task} with the same encoders and pairs, and name its folder too"
             )
-    whole = counts[TRUTH_AT_1] >= counts[TRUTH]
-    return {key: entry for key, entry in numbers.items() if whole or key[0] != TRUTH_AT_1}
+    in_all = set.intersection(
+        *({key[1:] for key in entries if key[0] == name} for name in set(names.values()))
+    )
+    subjects = {subject for _, subject in in_all}
+    encoders = [
+        encoder
+        for encoder in dict.fromkeys(key[1] for key in entries)
+        if in_all.issuperset((encoder, subject) for subject in subjects)
+    ]
+    families = _families(encoders, family)
+    clusters = [run.per_query[name] for run in runs for name in ("cluster", "retrieved_cluster")]
+    measured = Measured(1 + max((pc.max(ids).as_py() or 0 for ids in clusters if len(ids)), default=0))
+    for key, (entry, run) in entries.items():
+        name, encoder, subject = key
+        if encoder not in families or subject not in subjects:
+            continue
+        measured.scores[key] = _score_of(entry, run)
+        measured.notes |= {key: entry.note} if entry.note else {}
+        if name == "BkR":
+            no_error = ResidualPart(np.zeros(1), (np.full(1, -1),))
+            oracle = None if entry.oracle is None else Score(entry.oracle, (no_error,), None)
+            measured.baselines[subject] = Baseline(entry.chance, oracle, entry.ceiling)
+            conditions = dict(Signature.parse(entry.signature).conditions)
+            measured.described.setdefault(subject.pair, {
+                "n_source": entry.n_source, "n_target": entry.n_target, "k": recall.k,
+                "n_pictures": round(recall.k / entry.chance) if entry.chance else entry.n_source,
+                "n_matching": entries[TRUTH, encoder, subject][0].n_source,
+                "conditions": conditions | {"sample": conditions.get("sample", "").partition("#")[0]},
+            })  # fmt: skip
+    images = listed(sorted({entry.image_encoder for entry, _ in entries.values() if entry.image_encoder}))
+    records = [measured.pair(pair, families, threshold, seed) for pair in measured.described]
+    warnings = [warning for run in runs for warning in run.warnings]
+    return Validation(recall.name, images, threshold, family, records, warnings=warnings)
 
 
-def _in_all(numbers: Numbers) -> tuple[list[str], list[Subject]]:
-    """Return the encoders and subjects that have all measures; raise InputError for fewer than three."""
-    names = {key[0] for key in numbers if key[0] != TRUTH_AT_1}
-    common = set.intersection(*({key[1:] for key in numbers if key[0] == name} for name in names))
-    shared = {subject for _, subject in common}
-    subjects = [subject for subject in dict.fromkeys(key[2] for key in numbers) if subject in shared]
-    every = dict.fromkeys(key[1] for key in numbers)
-    encoders = [name for name in every if all((name, subject) in common for subject in subjects)]
-    if len(encoders) < FEWEST:
-        raise InputError(
-            f"a validation correlates measures over text encoders, and {len(encoders)} are in all results "
-            f"({listed(encoders, 12) or 'none'}): evaluate {FEWEST} at least, with the same pairs and seeds"
-        )
-    return encoders, subjects
-
-
-def _score(entry: Entry, run: Results) -> Score | None:
-    """Return the score of an entry with the residuals of its queries, where the table has them."""
+def _score_of(entry: Entry, run: Results) -> Score | None:
+    """Make the score of an entry with the residuals of its queries, where the table has them."""
     import pyarrow.compute as pc
 
     if entry.value is None:
         return None
     chosen = pc.equal(run.per_query["seed"], entry.seed)
-    for field in ("task", "encoder", "source", "target", "measure"):
-        chosen = pc.and_(chosen, pc.equal(run.per_query[field], getattr(entry, field)))
+    for column in ("task", "encoder", "source", "target", "measure"):
+        chosen = pc.and_(chosen, pc.equal(run.per_query[column], getattr(entry, column)))
     rows = run.per_query.filter(chosen)
     values = rows["value"].to_numpy()
     if not len(values):
@@ -251,69 +317,115 @@ def _score(entry: Entry, run: Results) -> Score | None:
     return Score(entry.value, (part,), bounds, bounds[1] - bounds[0])
 
 
-class _Settings:
-    """The measure, families, threshold and seed of a validation; raises InputError for invalid ones."""
+def _recall(measure: str | Measure) -> RecallAt:
+    """Read R@k, of which Success@k is another name here; raise InputError for other measures."""
+    parsed = parse_measure(measure)
+    if not isinstance(parsed, RecallAt | SuccessAt):
+        raise InputError(f"{parameter('measure', parsed.name)}: a validation takes R@k, for instance R@10")
+    return RecallAt(parsed.k)
 
-    def __init__(self, measure: str | Measure, family: str | None, threshold: float, seed: int) -> None:
-        recall = parse_measure(measure)
-        recall = RecallAt(recall.k) if isinstance(recall, SuccessAt) else recall
-        if not isinstance(recall, RecallAt):
-            raise InputError(
-                f"{parameter('measure', recall.name)}: a validation takes R@k, for instance R@10"
+
+def _families(encoders: Sequence[str], pattern: str | None) -> dict[str, str]:
+    """Name the family of each encoder: the first group of the match, else the whole match, else its name."""
+    if len(encoders) < FEWEST_ENCODERS:
+        raise InputError(
+            f"a validation correlates measures over text encoders: at least {FEWEST_ENCODERS} are needed, "
+            f"found {len(encoders)} ({listed(encoders, 12) or 'none'}); add some with "
+            f"{parameter('text_encoders')}, or results of the same encoders"
+        )
+    try:
+        matches = {name: re.search(pattern or "", name) for name in encoders}
+    except re.error as error:
+        raise InputError(
+            f"{parameter('family', str(pattern))} is not a regular expression ({error}); for instance "
+            "'^[a-z]+' takes the letters a name begins with"
+        ) from error
+    groups = {
+        name: () if match is None else (*match.groups()[:1], match[0]) for name, match in matches.items()
+    }
+    return {name: next(filter(None, found), name) for name, found in groups.items()}
+
+
+def _paired_tasks(run: PairRun, *, strict: bool) -> tuple[list[PairTask], list[PairTask]]:
+    """Draw the non-matching tasks, and the matching task of each, with as many items as far as there are."""
+    apart: list[PairTask] = []
+    same: list[PairTask] = []
+    left_out: list[str] = []
+    for (source, target), numbers in by_pair(run.tasks).items():
+        one, two = (run.manifest.item[run.manifest.rows_of(language)] for language in (source, target))
+        if not strict and not np.isin(one, two).any():
+            left_out.append(f"{source}-{target}")
+            continue
+        tasks, sampler = [run.tasks[number] for number in numbers], copy(run.sampler)
+        n_source, n_target = _n_items(run, tasks[0].sample)
+        samples = sampler.matching(source, target, n_source)
+        sampler.size = _n_items(run, samples[0])[0]
+        if sampler.fixed is None and max(n_source, n_target) > sampler.size:
+            warn(
+                f"{source}-{target}: only {sampler.size} items for XLR, which needs both languages, so BkR, "
+                f"SIM and CORR use as many (of {n_source} sources and {n_target} targets): all then choose "
+                "among equally many"
             )
-        self.recall, self.family, self.threshold, self.seed = recall, family, threshold, seed
-        try:
-            self.pattern = re.compile("" if family is None else family)  # an empty match gives the name
-        except re.error as error:
-            raise InputError(
-                f"{parameter('family', family)} is not a regular expression ({error}); for instance "
-                "'^[a-z]+' takes the letters a name begins with"
-            ) from error
-
-    def assemble(
-        self, measured: Measured, encoders: Sequence[str], image_encoder: str, levels: Sequence[Weakening]
-    ) -> Validation:
-        """Return the validation of the scores of encoders; `levels` are those of degradations."""
-        for name in encoders:  # the first group of the match in a name, else the whole match, else the name
-            match = self.pattern.search(name)
-            groups = () if match is None else (*match.groups()[:1], match.group(0))
-            measured.families[name] = next(filter(None, groups), name)
-        of_directions = []
-        for pair, back in combinations(measured.pairs, 2):
-            if back == pair[::-1]:
-                first, second = measured.series(NONE, pair), measured.series(NONE, back)
-                of_directions += directions(first, second, ("-".join(pair), "-".join(back)), seed=self.seed)
-        lowest = at_1(self.recall) if any(key[1] == TRUTH_AT_1 for key in measured.scores) else None
-        return Validation(
-            *(self.recall.name, image_encoder, self.threshold, self.family),
-            [self._pair(measured, pair) for pair in measured.pairs],
-            of_directions,
-            [self._degradation(measured, level, pair) for pair in measured.pairs for level in levels],
-            measure_at_1=None if lowest is None else lowest.name,
+            tasks = [PairTask(source, target, sample) for sample in sampler.non_matching(source, target)]
+        apart += tasks
+        same += [PairTask(source, target, sample) for sample in samples]
+    if not apart:
+        raise InputError(
+            "no item has texts in two languages, and XLR needs matching texts: give an item column, or use "
+            "evaluate backretrieval, which needs none"
         )
+    if left_out:
+        pairs = f"{len(left_out)} language pairs are" if len(left_out) > 1 else "a language pair is"
+        warn(f"{pairs} left out ({listed(left_out, 20)}): no item has texts in both, which XLR needs")
+    return apart, same
 
-    def _pair(self, measured: Measured, pair: Pair) -> PairValidation:
-        sizes, n_seeds = measured.sizes[pair], len(measured.pairs[pair])
-        conditions, (chance, oracle) = dict(measured.conditions[pair]), measured.baselines_of(NONE, pair)
-        sample = conditions.pop("sample")
-        counts = {name: str(size) for name, size in {**sizes, "seeds": n_seeds}.items()}
-        return PairValidation.of(
-            subsets(measured.series(NONE, pair), threshold=self.threshold, seed=self.seed),
-            source=pair[0],
-            target=pair[1],
-            k=self.recall.k,
-            n_seeds=n_seeds,
-            chance=chance,
-            oracle=oracle,
-            **sizes,
-            conditions=conditions | counts | {"sample": sample},
-            encoders=measured.encoders(pair),
-        )
 
-    def _degradation(self, measured: Measured, level: Weakening, pair: Pair) -> Degradation:
-        table = ScoreTable.of(measured.series(level, pair), self.seed)
-        baselines = *measured.baselines_of(level, pair), measured.baselines_of(level, pair, "SIM")[1]
-        return Degradation(
-            *(level.kind, level.level, *pair, measured.neighbours[level], *baselines),
-            agreement=agreements(table, self.seed),
-        )
+def _measure(
+    run: PairRun, matching: Sequence[PairTask], images: tuple[str, ImageIndex], recall: RecallAt
+) -> Measured:
+    """Evaluate all encoders by each task; every encoder encodes once, and all share the ways of images."""
+    identity, index = images
+    measured = Measured(int(run.manifest.cluster.max(initial=-1)) + 1)
+    truth, texts = copy(run), Backretrieval(run, [recall], index, "")
+    truth.tasks = list(matching)
+    hits = {TRUTH: SuccessAt(recall.k)} | ({TRUTH_AT_1: SuccessAt(1)} if recall.k > 1 else {})
+    nearest: dict[str, list[Nearest]] = {}
+
+    def encoded() -> Iterator[tuple[str, TextVectors]]:
+        for name in run.text_encoders:
+            vectors = run.encode(name, run.sides_of)
+            nearest[name] = texts.nearest(name, vectors)
+            for ranked in crosslingual_retrieval.ranks(
+                truth, list(hits.values()), [(name, vectors)], first=0
+            ):
+                measured.enter(ranked, hits)
+            yield name, run.without_role(name, vectors)  # a correlation of distances has no queries
+
+    for ranked in distance_correlation.ranks(run, encoded(), index, identity):
+        key = "CORR", ranked.encoder, ranked.subject
+        measured.scores[key] = cast(Score | None, ranked.estimates.get("CORR"))
+        measured.notes |= {key: ranked.notes["CORR"]} if ranked.notes else {}
+    for ranked in texts.ways(nearest, hubs=False):
+        measured.enter(ranked, {"BkR": recall, "SIM": SIM})
+    for pair, numbers in by_pair(run.tasks).items():
+        first, same = run.tasks[numbers[0]], [matching[number] for number in numbers]
+        signature = run.signature(run.conditions(first, images=identity), recall.name)
+        conditions = dict(Signature.parse(signature).conditions)
+        if crosslingual_retrieval.several_answers(run.manifest, same):
+            conditions["xlr"] = SuccessAt(recall.k).name
+        shown = [len(np.unique(index.code[run.tasks[number].sample.source])) for number in numbers]
+        measured.described[pair] = {
+            "n_source": len(first.sample.source),
+            "n_target": len(first.sample.target),
+            "n_matching": len(same[0].sample.source),
+            "n_pictures": round(float(np.mean(shown))),
+            "k": recall.k,
+            "conditions": conditions | {"sample": run.sampler.described(*pair, matching=True)},
+        }
+    return measured
+
+
+def _n_items(run: PairRun, sample: Sample) -> tuple[int, int]:
+    """Count the items of the sources and of the targets."""
+    source, target = (len(np.unique(run.manifest.item[rows])) for rows in (sample.source, sample.target))
+    return source, target

@@ -138,10 +138,6 @@ class Frame:
         """Return a line from the left to the right of the plot, at a place."""
         return shapes.line(self.left, y, self.right, y, style)
 
-    def beneath(self, point: Point) -> Shape:
-        """Return a point that others stand out from: muted, without whiskers."""
-        return _mark(point, " muted")
-
     def drawing(self, drawn: Iterable[Shape], spoken: str, **more: Any) -> Drawing:  # noqa: ANN401  (its fields)
         """Return the drawing of this size."""
         return Drawing(tuple(drawn), self.height, self.width, spoken=spoken, **more)
@@ -222,9 +218,9 @@ def _named(
     return found
 
 
-def _mark(point: Point, style: str = "") -> Shape:
+def _mark(point: Point) -> Shape:
     drawn = shapes.mark(point.mark, point.x, point.y)
-    return shapes.group([drawn], f"mark {point.kind}{style}".rstrip(), title=point.title)
+    return shapes.group([drawn], f"mark {point.kind}".rstrip(), title=point.title)
 
 
 def _whiskers(point: Point) -> list[Shape]:

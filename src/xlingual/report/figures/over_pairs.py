@@ -16,7 +16,6 @@ from xlingual.report.figures.labels import shortened, width_of
 from xlingual.report.shapes import Drawing, Shape, circle, group, line, mark, polyline, rect, text
 from xlingual.report.table import Key
 
-SHAPES = ("circle", "square", "triangle", "diamond")
 _TOP, _BOTTOM, _LINE = 26.0, 58.0, 18.0  # above the rows; below them for names; of a further line of names
 _AIR = 10.0  # between two names
 KEYS = (
@@ -131,7 +130,7 @@ def _joined(shown: OverPairs, layout: FigureLayout, bottom: float) -> tuple[list
             if own == pair
         ]
         if spots:
-            found.append((mark_of(place, SHAPES), words.pair(*pair), spots))
+            found.append((mark_of(place), words.pair(*pair), spots))
     places = name_places([spots[-1][0] for *_, spots in found], [name for _, name, _ in found], layout)
     lines, marks = [], []
     for ((kind, style), name, spots), (x_name, on_line) in zip(found, places, strict=True):

@@ -22,8 +22,8 @@ PAGES: Mapping[str, str] = {
     "Gate": "gate",
     "Plan": "plan",
     "Trend": "history",
-    "Validation": "validation",
-    "ValidationTable": "validation_table",
+    "Validation": "xlingual.papers.validation",
+    "ValidationTable": "xlingual.papers.table1",
     "Repair": "repair",
     "BeforeAndAfter": "repair",
     "Pivot": "pivot",
@@ -38,7 +38,7 @@ PAGES: Mapping[str, str] = {
     "PoolOverview": "overview",
 }
 _SHORT = 12  # digits of a digest that people compare
-EMPHASISED = ("Results", "Validation")  # pages with figures in which something can stand out
+EMPHASISED = ("Results",)  # pages with a box plot of language pairs
 
 
 def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) -> Page:  # noqa: ANN401
@@ -68,7 +68,7 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     module = import_module(PAGES[name] if "." in PAGES[name] else f"xlingual.report.pages.{PAGES[name]}")
     more = {"emphasis": emphasis} if name in EMPHASISED else {}
     if not more:
-        emphasis.only()
+        emphasis.refuse()
     page: Page = module.page(found, title=title, **more)
     if not several or len(found) == 1:
         page = replace(page, made=_made(found[0] if several else found))

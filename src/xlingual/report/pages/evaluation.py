@@ -45,7 +45,6 @@ def page(
     results: Results | Sequence[Results], *, title: str | None = None, emphasis: Emphasis = NONE
 ) -> Page:
     """Return the page of one or several evaluations; raise InputError where there is nothing to show."""
-    emphasis.only("--annotate")
     runs = leaders.as_runs(results)
     parts: list[TaskPart] = []
     for task in map(task_of, leaders.tasks(runs)):
