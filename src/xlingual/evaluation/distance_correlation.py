@@ -89,10 +89,8 @@ def distance_correlation(
 
 def _ranks(run: PairRun, images: ImageIndex, identity: str) -> Iterator[Ranked]:
     """Correlate the distances of texts with those of images, for each encoder and sample."""
-    drawn = [SamplePairs.of(task.sample) for task in run.tasks]
-    of_images = ImageRanks(images, run.tasks, drawn)
     encoded = ((name, run.without_role(name)) for name in run.text_encoders)
-    for name, number, (found,) in correlations(run, encoded, drawn, [lambda number: of_images]):
+    for name, number, found in correlations(run, encoded, images):
         task = run.tasks[number]
         yield Ranked(
             encoder=name,
@@ -110,39 +108,33 @@ def _ranks(run: PairRun, images: ImageIndex, identity: str) -> Iterator[Ranked]:
 
 
 def correlations(
-    run: PairRun,
-    encoded: Iterable[tuple[str, TextVectors]],
-    drawn: Sequence[SamplePairs],
-    images: Sequence[Callable[[int], ImageRanks]],
-) -> Iterator[tuple[str, int, list[Correlation]]]:
-    """Yield the name of each encoder, the number of each task, and the correlations with several images.
+    run: PairRun, encoded: Iterable[tuple[str, TextVectors]], images: ImageIndex
+) -> Iterator[tuple[str, int, Correlation]]:
+    """Yield the name of each encoder, the number of each task, and their correlation.
 
-    `images` give the image ranks of a task; texts are ranked once for all of them. Threads work on tasks side
-    by side.
+    Images are ranked once for all encoders. Threads work on tasks side by side.
     """
+    pairs = [SamplePairs.of(task.sample) for task in run.tasks]
+    of_images, cluster = ImageRanks(images, run.tasks, pairs), run.manifest.cluster
     with ThreadPoolExecutor(run.options.threads) as workers:  # a thread starts with its first work
         for name, vectors in encoded:
             report = run.progress(f"correlating distances: {name}")
             for chosen in by_pair(run.tasks).values():
                 with run.stage("correlate"), one_library_thread():
                     sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]
-                    texts = RankedTables(vectors.unit, sides, [drawn[n] for n in chosen])
-                    for of_task in images:  # those of tasks with the same images are ranked together
-                        by_images: dict[int, list[int]] = {}
-                        for number in chosen:
-                            by_images.setdefault(id(of_task(number)), []).append(number)
-                        for numbers in by_images.values():
-                            of_task(numbers[0]).prepare(numbers)
+                    texts = RankedTables(vectors.unit, sides, [pairs[n] for n in chosen])
+                    of_images.prepare(chosen)
 
-                    def correlated(number: int, place: int, texts: RankedTables = texts) -> list[Correlation]:
-                        task, table, cluster = run.tasks[number], texts[place], run.manifest.cluster
-                        ranked = (of_task(number).of(number) for of_task in images)
-                        return [correlation(task, drawn[number], table, each, cluster) for each in ranked]
+                    def correlated(number: int, place: int, texts: RankedTables = texts) -> Correlation:
+                        ranked = texts[place], of_images.of(number)
+                        return correlation(run.tasks[number], pairs[number], *ranked, cluster)
 
                     alone = min(run.options.threads, len(chosen)) == 1
-                    found = list((map if alone else workers.map)(correlated, chosen, range(len(chosen))))
-                for number, several in zip(chosen, found, strict=True):
-                    yield name, number, several
+                    correlations = list(
+                        (map if alone else workers.map)(correlated, chosen, range(len(chosen)))
+                    )
+                for number, each in zip(chosen, correlations, strict=True):
+                    yield name, number, each
                     report(number + 1, len(run.tasks))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -401,10 +401,10 @@ def _measure(
                 measured.enter(ranked, hits)
             yield name, run.without_role(name, vectors)  # a correlation of distances has no queries
 
-    for ranked in distance_correlation.ranks(run, encoded(), index, identity):
-        key = "CORR", ranked.encoder, ranked.subject
-        measured.scores[key] = cast(Score | None, ranked.estimates.get("CORR"))
-        measured.notes |= {key: ranked.notes["CORR"]} if ranked.notes else {}
+    for name, number, correlation in distance_correlation.correlations(run, encoded(), index):
+        key = "CORR", name, run.subjects[number]
+        measured.scores[key] = correlation.score
+        measured.notes |= {key: correlation.note} if correlation.note else {}
     for ranked in texts.ways(nearest, hubs=False):
         measured.enter(ranked, {"BkR": recall, "SIM": SIM})
     for pair, numbers in by_pair(run.tasks).items():
