@@ -20,14 +20,11 @@ if TYPE_CHECKING:
 
     from xlingual.papers.findings import StudyFindings
 
-# study → words in place of its manifest, which are commands of their own: a line of help, and where each is
+# study → further commands behind its name
 _FURTHER = {
     "backretrieval": {
-        "validate": (
-            "Check whether Backretrieval orders encoders as true retrieval does.",
-            "validation:validate",
-        ),
-        "table1": ("Make the paper's Table 1 of several data sets.", "validation:table1"),
+        "validate": "xlingual.cli.validation:validate",
+        "table1": "xlingual.cli.validation:table1",
     }
 }
 # study → a line of help; its module in xlingual.papers has REQUEST, presets and run_study
@@ -50,11 +47,10 @@ class Studies(click.Group):
             return None
         paper = import_module(f"xlingual.papers.{cmd_name}")
         answer = partial(_answer, paper.run_study)
-        words = _FURTHER.get(cmd_name, {})
-        further = {word: f"xlingual.cli.{place}" for word, (_, place) in words.items()}
-        instead = {word: sentence for word, (sentence, _) in words.items()}
-        text = paper.run_study.__doc__
-        return RequestCommand(paper.REQUEST, answer, paper.presets, further, instead, help=text)
+        further = _FURTHER.get(cmd_name, {})
+        commands = " and ".join(f"xlingual papers {cmd_name} {word}" for word in further)
+        more = {"help": paper.run_study.__doc__, "epilog": f"See also: {commands}." if commands else None}
+        return RequestCommand(paper.REQUEST, answer, paper.presets, further, **more)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the studies and their help without importing them."""
