@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from xlingual.results.validation import Validation
     from xlingual.store import Store
     from xlingual.workflows.leaderboard import leaderboard
-    from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.nearest import nearest
     from xlingual.workflows.pivoting import pivot_pairs, train_pivot
     from xlingual.workflows.repairing import repair_encoder
@@ -92,7 +91,6 @@ _HOMES = {
     "plan": "comparison.plan",
     "retrieval": "evaluation.retrieval",
     "runs_against_qrels": "evaluation.retrieval",
-    "run_mlmme_study": "workflows.mlmme_study",
     "sts": "evaluation.sts",
     "train_dual_encoder": "workflows.train_dual_encoder",
     "train_mlmme": "workflows.train_mlmme",
@@ -144,7 +142,6 @@ __all__ = [
     "plan",
     "repair_encoder",
     "retrieval",
-    "run_mlmme_study",
     "runs_against_qrels",
     "sts",
     "train_dual_encoder",

@@ -31,7 +31,6 @@ _VERBS = {
     "train": "Train embeddings on your own texts and images, and export them.",
     "repair": "Fit a map that brings the languages of an encoder together, and test it on other data.",
     "papers": "Run the study of a paper: train, evaluate and compare models, and make its tables.",
-    "casestudy": "Run the study of MLMME.",
     "inspect": "Show where encoders fail and why: slices of texts, kinds of error, hubs.",
     "nearest": "Show the texts that an encoder puts nearest to any text, in each language.",
     "compare": "Compare encoders query by query, and test whether the differences are real.",

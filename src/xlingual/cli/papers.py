@@ -31,6 +31,7 @@ _FURTHER = {
 _STUDIES = {
     "backretrieval": "Triplet and TripletXL on the best of several encoders, without parallel texts.",
     "lareqa": "Regimes of dual encoders: retrieval from a pool of all languages, and within one (LAReQA).",
+    "mlmme": "Images and sentences of several languages in one space, over weights of images (MLMME).",
 }
 
 

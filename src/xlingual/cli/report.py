@@ -27,7 +27,6 @@ _KINDS = {
     "repair": ("repair.json", "repair:BeforeAndAfter"),
     "pivot": ("pivot.json", "pivot:Pivot"),
     "paper_study": ("paper_study.json", "xlingual.papers.findings:StudyFindings"),
-    "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
     "study_analysis": ("analysis.json", "study:StudyAnalysis"),
     "suite": ("suite.json", "suite:Suite"),
 }

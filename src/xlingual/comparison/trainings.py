@@ -49,7 +49,8 @@ def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[floa
     each, error, freedom, ways = _error(queries, encoders)
     error, freedom = with_trainings(error, freedom, each)
     value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error
-    low, high = max(value - half, 0.0), min(value + half, queries.span)
+    least = 0.0 if queries.values.min() >= 0 else -queries.span
+    low, high = max(value - half, least), min(value + half, queries.span)
     trainings = f" and {len(each)} trainings" if len(each) > 1 else ""
     return value, Interval(low, high, LEVEL, f"t, {ways}-way clusters{trainings}"), each
 

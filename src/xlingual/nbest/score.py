@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
+import numpy as np
 from msgspec import Struct, field
 
+from xlingual.arrays import Floats
 from xlingual.errors import InputError, MissingExtraError, listed
 from xlingual.nbest.bleu import check_references, list_counts
 from xlingual.nbest.lists import NBestLists
@@ -186,6 +188,20 @@ def metrics_of(
     except ImportError as error:
         raise MissingExtraError("measuring translations", "mt") from error
     return metrics
+
+
+def jackknife(metric: Any, texts: Sequence[str]) -> Floats:  # noqa: ANN401
+    """Return jackknife values of sentences, [s]: n·(score of all) − (n − 1)·(score without the sentence).
+
+    Their errors are those of the score (Tukey 1958); they are shifted so that their mean is the score.
+    """
+    counts = np.array(metric._extract_corpus_statistics(list(texts), None), dtype=np.float64)
+    total = counts.sum(axis=0)
+    score = float(metric._compute_score_from_stats(total.tolist()).score)
+    without = [float(metric._compute_score_from_stats(row).score) for row in (total - counts).tolist()]
+    values = -(len(texts) - 1) * np.array(without)
+    shifted: Floats = values - values.mean() + score
+    return shifted
 
 
 def has_meteor(language: str) -> bool:

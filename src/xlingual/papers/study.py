@@ -13,12 +13,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_field
 from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from xlingual.arrays import Floats, Ints
 from xlingual.comparison.outcome import Rules, enough_replicates
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.trainings import (
@@ -104,6 +106,25 @@ class Measured:
     scores: Mapping[str, OfRuns] = field(default_factory=dict)
     chance: float | None = None
     n: int = 0
+
+
+@dataclass(frozen=True)
+class Scaled(Queries):
+    """Values whose range is not that of a share, such as per cent; means and intervals have their scale."""
+
+    width: float = 1.0
+
+    @classmethod
+    def of_values(
+        cls, task: str, encoders: Sequence[str], values: Floats, clusters: Ints, width: float
+    ) -> Scaled:
+        """Return the values [E, n] of queries of equal weight, in their clusters [n]."""
+        return replace_field(cls.of_one_sample(task, "Success@1", encoders, values, clusters), width=width)
+
+    @property
+    def span(self) -> float:
+        """The width of the range."""
+        return self.width
 
 
 @dataclass(frozen=True)
@@ -204,6 +225,10 @@ def run(
     for text in messages:
         warn(text)
     encoders = {model.name: tuple(model.specs) for model in models}
+    labels = {label for of_model in encoders.values() for label in of_model}
+    for one in measured:  # systems that a step brings, such as translations without a model
+        brought = () if one.queries is None else one.queries.encoders
+        encoders |= {label: (label,) for label in brought if label not in labels}
     with _timed(timings, "test"):
         answers = _answers(study, measured, encoders, seed, replicates, context)
     references = {table.name: table.reference for table in study.tables}

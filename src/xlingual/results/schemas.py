@@ -29,7 +29,6 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "pivot": "xlingual.results.pivot:Pivot",
     "inspection": "xlingual.results.inspection:Inspection",
     "paper_study": "xlingual.papers.findings:StudyFindings",
-    "mlmme_study": "xlingual.results.mlmme_study:MlmmeStudy",
     "study": "xlingual.study.records:Study",
     "study_key": "xlingual.study.records:StudyKey",
     "study_answers": "xlingual.study.records:Answers",

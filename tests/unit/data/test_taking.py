@@ -4,7 +4,6 @@ from typing import Unpack
 
 from xlingual import Manifest
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
-from xlingual.workflows.mlmme_study_data import StudyParts
 
 ROWS = [{"language": "en", "text": "a", "split": "train"}, {"language": "de", "text": "b", "split": "test"}]
 
@@ -33,10 +32,3 @@ def test_further_arguments_are_taken_in_the_same_way():
     ready = Manifest.of(ROWS, lang_column="language")
     assert trained(ROWS, out="m", validation=ready, lang_column="language")[2] is ready
     assert trained(manifest=ready, out="m", validation=0.2)[0] is ready
-
-
-def test_parts_of_a_study_are_data_too():
-    rows = [{"lang": "en", "text": "a"}, {"lang": "de", "text": "b"}]
-    parts = StudyParts(rows, Manifest.of(rows), None, ("en", "de"))
-    assert isinstance(parts.train, Manifest) and parts.train.digest == parts.validation.digest
-    assert parts.test is None

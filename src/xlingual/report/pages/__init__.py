@@ -29,7 +29,6 @@ PAGES: Mapping[str, str] = {
     "Pivot": "pivot",
     "Inspection": "inspection",
     "StudyFindings": "xlingual.papers.page",
-    "MlmmeStudy": "mlmme_study",
     "StudyAnalysis": "study",
     "Suite": "suite",
     "BackretrievalCheck": "backretrieval_check",
