@@ -15,8 +15,6 @@ from nltk.stem.snowball import SnowballStemmer
 from nltk.translate.meteor_score import meteor_score
 from sacrebleu.metrics.base import Metric, Score, Signature
 
-from xlingual.nbest.score import METEOR, stemmer_of
-
 _NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])
 
 
@@ -36,11 +34,10 @@ class Meteor(Metric):  # type: ignore[misc]
     """METEOR (exact + stem) for one language, 0 to 100."""
 
     _SIGNATURE_TYPE = MeteorSignature
-    name = METEOR
 
-    def __init__(self, language: str, references: Sequence[Sequence[str]]) -> None:
+    def __init__(self, name: str, stemmer: str, references: Sequence[Sequence[str]]) -> None:
         super().__init__()
-        self.stemmer = stemmer_of(language)
+        self.name, self.stemmer = name, stemmer
         self._stemmer = SnowballStemmer(self.stemmer)
         self._ref_cache = self._cache_references(references)
 

@@ -181,10 +181,9 @@ def metrics_of(
             "TER": TER(case_sensitive=not lowercase, references=references),
         }
         if language is not None:
-            stemmer_of(language)
             from xlingual.nbest.meteor import Meteor
 
-            metrics[METEOR] = Meteor(language, references)
+            metrics[METEOR] = Meteor(METEOR, _stemmer(language), references)
     except ImportError as error:
         raise MissingExtraError("measuring translations", "mt") from error
     return metrics
@@ -209,7 +208,7 @@ def has_meteor(language: str) -> bool:
     return language.lower().replace("_", "-").partition("-")[0] in _STEMMERS
 
 
-def stemmer_of(language: str) -> str:
+def _stemmer(language: str) -> str:
     """Return the name of nltk's stemmer for a language; raise InputError where there is none."""
     if not has_meteor(language):
         raise InputError(
