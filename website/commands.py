@@ -17,7 +17,7 @@ FOLDER = "reference/commands"
 GROUPS = {
     "Evaluate": "demo data embed store encoders evaluate inspect nearest report run help",
     "Decide": "compare gate plan history leaderboard study verify",
-    "Improve": "repair train papers casestudy rerank",
+    "Improve": "repair train papers rerank",
 }
 
 

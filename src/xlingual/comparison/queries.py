@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Queries:
     @classmethod
     def of_one_sample(
         cls, task: str, measure: str, encoders: Sequence[str], values: Floats, own: Ints, **labels: Labels
-    ) -> Queries:
+    ) -> Self:
         """Return queries of equal weight, which are of one language pair and seed."""
         n = len(own)
         one = Labels(np.zeros(n, dtype=np.int64), ("all",))

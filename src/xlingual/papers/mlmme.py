@@ -63,10 +63,10 @@ def beta_list(text: str) -> tuple[float, ...]:
 class StudyData(ManifestOptions, frozen=True, kw_only=True):
     """The data to train on; without a manifest, built-in scenes."""
 
-    manifest: Annotated[  # type: ignore[assignment]  # None
+    manifest: Annotated[
         Path | None,
         argument("[MANIFEST]", "The file or folder of texts and images to train on, else built-in scenes."),
-    ] = None
+    ] = None  # type: ignore[assignment]
     items: Annotated[
         Annotated[int, Meta(ge=100)],
         option("Number of built-in scenes to train on, where there is no MANIFEST.", metavar="N"),
@@ -164,12 +164,12 @@ def run_study(request: MlmmeStudyRequest, context: Context) -> StudyFindings:
     goes on.
     """
     from xlingual import encoders
+    from xlingual.evaluation.sts import TRIVIAL
     from xlingual.papers.mlmme_tables import (
         FIRST,
         MEAN,
         RERANKING,
         SIMILARITY,
-        TRIVIAL,
         directions,
         ranking,
         read_data,
@@ -182,7 +182,7 @@ def run_study(request: MlmmeStudyRequest, context: Context) -> StudyFindings:
     assert request.output.out is not None
     data, fit, settings = read_data(request, context), request.fit, request.model.settings()
     betas = sorted(settings.pop("beta"), reverse=True)
-    models = {f"VSE {tag}": ((tag,), 1.0) for tag in data.languages}
+    models: dict[str, tuple[tuple[str, ...], float]] = {f"VSE {tag}": ((tag,), 1.0) for tag in data.languages}
     models |= {f"MLMME β={beta:g}": (data.languages, beta) for beta in betas}
     data = replace(data, models=models)
     base = encoders.image_encoder(data.image_encoder, languages=data.languages)[1].identity

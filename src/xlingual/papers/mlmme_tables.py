@@ -126,7 +126,8 @@ def ranking(data: Data, models: Sequence[Model], folder: Path, context: Context)
                 entry.encoder: float(entry.value or 0) for entry in by_key(entries, measure="MedR/floor")
             }
             scores = {model.name: of_runs([medians[label] for label in model.folders]) for model in able}
-            yield Measured(name, "MedR", None, scores, chance["MedR/floor"], len(clusters))
+            chances = chance["MedR/floor"]
+            yield Measured(name, "MedR", scores=scores, chance=chances, n=len(clusters))
 
 
 def columns_of(table: Any, **where: str) -> dict[str, Any]:  # noqa: ANN401
@@ -273,9 +274,11 @@ def built_in(folder: Path, items: int, languages: tuple[str, ...], context: Cont
         if not (lists / f"{name}.nbest").exists():  # it is written last
             n = SIZES[f"{name} lists"]
             write_lists(lists, name, n=n, languages=(first, second), seed=1, size=48)
-    parts = [Manifest.read(scenes / "manifest.parquet", rows=f"{a}:{b}") for a, b in pairwise(ends)]
+    train, validation, test = (
+        Manifest.read(scenes / "manifest.parquet", rows=f"{a}:{b}") for a, b in pairwise(ends)
+    )
     both = read_lists(lists, languages)
-    return Data(*parts, languages, "pixels", read_sentence_pairs([pairs], None), both)
+    return Data(train, validation, test, languages, "pixels", read_sentence_pairs([pairs], None), both)
 
 
 def read_lists(folder: Path, languages: tuple[str, ...]) -> list[Lists]:
