@@ -13,7 +13,7 @@ GROUPS = {
     "image_sentence multilingual_pool retrieval runs_against_qrels sts parse_measure Results write_report",
     "Decide": "compare Comparison gate Gate plan Plan history leaderboard Leaderboard inspect_results "
     "validate_backretrieval validation_of Validation validation_table ValidationTable nearest new_study",
-    "Improve": "repair_encoder train_mlmme train_triplet train_dual_encoder train_pivot run_mlmme_study",
+    "Improve": "repair_encoder train_mlmme train_triplet train_dual_encoder train_pivot",
     "Errors": "XlingualError InputError DataWarning",
 }
 
