@@ -256,6 +256,6 @@ def run_study(request: MlmmeStudyRequest, context: Context) -> StudyFindings:
         terms=TERMS,
     )
     return run(
-        study, request.output.out, trainings=request.trainings, seed=fit.seed, replace_models=request.force,
+        study, request.output.out, trainings=request.trainings, seed=fit.seed, force=request.force,
         context=context,
     )  # fmt: skip

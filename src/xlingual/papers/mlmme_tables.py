@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -28,14 +28,11 @@ from xlingual.nbest.score import METEOR, has_meteor, jackknife, metrics_of
 from xlingual.nbest.tune import tune
 from xlingual.papers.study import Context, Measured, Model, Scaled
 from xlingual.requests import defaults, values
-from xlingual.requests.record import leaves
+from xlingual.requests.record import Request, leaves
 from xlingual.requests.shared import Columns
 from xlingual.results import by_key
 from xlingual.stats.trainings import of_runs
 from xlingual.stats.weighted import influence, pearson
-
-if TYPE_CHECKING:
-    from xlingual.papers.mlmme import MlmmeStudyRequest
 
 SIMILARITY, RERANKING = "Table 2", "Table 3"
 MEAN, FIRST, SCORE = "mean recall", "first translation", "total"
@@ -212,9 +209,10 @@ def reranking(data: Data, models: Sequence[Model], folder: Path, context: Contex
         yield Measured(RERANKING, measure, queries)
 
 
-def read_data(request: MlmmeStudyRequest, context: Context) -> Data:
+def read_data(request: Any, context: Context) -> Data:  # noqa: ANN401  (of `papers mlmme`)
     """Return the user's data, or built-in ones, which are written into the study's folder once."""
-    data, usual, known = request.data, defaults(type(request)), leaves(type(request))
+    kind: type[Request] = type(request)
+    data, usual, known = request.data, defaults(kind), leaves(kind)
     of_manifest = ("image_encoder", "split", "rows", "test", "validation", "lists", "sts", *leaves(Columns))
     for name in of_manifest if data.manifest is None else ("items",):
         if values(request)[name] != usual[name]:

@@ -125,7 +125,6 @@ def commands(group=xlingual, path=()):
             yield from commands(found, (*path, name))
         elif name != "help":  # which has no options
             yield (*path, name), found
-            yield from (((*path, name, word), found.further_command(word)) for word in found.further)
 
 
 @pytest.mark.parametrize(("path", "found"), list(commands()))
