@@ -10,7 +10,7 @@ from hypothesis import is_hypothesis_test, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
-settings.register_profile("xlingual", deadline=None)
+settings.register_profile("xlingual", deadline=None, max_examples=50)
 settings.load_profile("xlingual")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of programs that a shell starts with &
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -90,7 +90,7 @@ def is_fast(config):
 def try_few_examples(test):
     """Let the fast run try a twentieth of a property's examples; `-m 'slow or examples'` tries them all."""
     meant = test._hypothesis_internal_use_settings  # where @settings and @given leave them
-    few = min(meant.max_examples, max(2, meant.max_examples // 20))
+    few = min(meant.max_examples, max(3, meant.max_examples // 20))
     test._hypothesis_internal_use_settings = settings(meant, max_examples=few)
 
 

@@ -185,13 +185,6 @@ def test_distance_correlation_equals_the_definition(
     check_correlations(manifest, ikea, images, texts, cosines, samples, SOME, seeds, options)
 
 
-@pytest.mark.slow
-def test_distance_correlation_equals_the_definition_everywhere(
-    manifest, ikea, images, texts, cosines, samples, names, options
-):
-    check_correlations(manifest, ikea, images, texts, cosines, samples, names, 25, options)
-
-
 def overall(results, name, measure):
     (row,) = by_key(results.summary, encoder=name, measure=measure, source=None)
     return row

@@ -320,7 +320,7 @@ def killed_and_resumed(
         assert found(Path("kept")) == undisturbed, moment
 
 
-@pytest.mark.parametrize("n", [2, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [2, pytest.param(12, marks=pytest.mark.slow)])
 def test_runs_that_are_killed_go_on_to_equal_results(suite: Any, spawn: Any, n: int) -> None:
     text = SUITE + GATE.format(candidate="good", baseline="bad")
     begun = time.monotonic()

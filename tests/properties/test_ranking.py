@@ -75,7 +75,7 @@ def test_counts_by_hand():
     assert (back.above.tolist(), back.tied.tolist()) == ([0, 5, 1, 3], [1, 1, 2, 3])
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(problems(), constants(), st.integers(1, 3), st.integers(1, 12), st.sampled_from([1, 2, 7, 1000]))
 def test_no_tiling_and_no_threads_change_an_answer(problem, chosen, threads, k, cap):
     rng, similarity, keys = problem

@@ -63,7 +63,7 @@ def small_shards(monkeypatch):
 
 
 def test_kills_at_random_moments(tmp_path, full):
-    kills, n = (50, 3000) if full else (8, 400)
+    kills, n = (20, 1500) if full else (8, 400)
     whole = embed(tmp_path / "uninterrupted", tmp_path / "log", n)
     rng = np.random.default_rng(0)
     root, log, before = tmp_path / "store", tmp_path / "lines", 0

@@ -1,6 +1,6 @@
 """Simulations: tests of equal systems err in 5 %, intervals hold the truth in 95 %.
 
-Seeds are fixed. The standard error of a share near .05 is 1.3 points of 300 studies, .5 of 2,000.
+Seeds are fixed. The standard error of a share near .05 is 1.3 points of 300 studies, .7 of 1,000.
 """
 
 from pathlib import Path
@@ -14,20 +14,13 @@ Population = simulated.Population
 
 EQUAL = [
     Population(10, 1),
-    Population(20, 1),
-    Population(20, 3),
     Population(20, 1, share=0.06),
-    Population(20, 5, lean=0.3),
     Population(20, 8, lean=1.0),
-    Population(20, 3, missing=True),
     Population(20, 6, lean=0.5, missing=True),
 ]
 UNEQUAL = [
-    Population(20, 1, ratio=2.3, share=0.2),
-    Population(20, 3, ratio=1.6, share=0.25),
     Population(50, 2, ratio=2.3, share=0.05),
     Population(20, 5, ratio=2.3, share=0.2, lean=0.3),
-    Population(20, 8, ratio=2.3, share=0.2, lean=1.0),
 ]
 
 
@@ -47,16 +40,15 @@ def test_a_known_difference_is_found():
 @pytest.mark.slow
 @pytest.mark.parametrize("population", EQUAL, ids=str)
 def test_equal_systems(population):
-    found = simulated.rates(population, 2000, seed=3)
-    assert found.found <= 0.05 + 3 * 0.0049
-    assert found.ratio >= 0.94
-    assert min(found.score, found.wins) >= 0.93
+    found = simulated.rates(population, 1000, seed=3)
+    assert found.found <= 0.05 + 3 * 0.0069
+    assert min(found.ratio, found.score, found.wins) >= 0.93
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("population", UNEQUAL, ids=str)
 def test_unequal_systems(population):
-    found = simulated.rates(population, 2000, seed=4)
+    found = simulated.rates(population, 1000, seed=4)
     assert found.ratio >= 0.93
     assert found.found > 0.3
 
