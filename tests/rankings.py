@@ -16,7 +16,7 @@ from xlingual.ranking.counts import Counts
 from xlingual.ranking.hubs import Corrected, Offsets
 from xlingual.ranking.passes import rank
 from xlingual.ranking.pools import rows_of, similarity_of
-from xlingual.ranking.similarity import UNIT, Cosine, FunctionScores
+from xlingual.ranking.similarity import ROUNDING, UNIT, Cosine, Tally, as_scores
 from xlingual.ranking.tiles import Device
 from xlingual.ranking.top import Top
 from xlingual.ranking.vectors import UnitVectors
@@ -99,6 +99,32 @@ def tokens(kind, rng, n, m, d, compared_by="maxsim"):
     texts = [np.split(of, np.cumsum(size))[:-1] for of, size in zip(numbers, sizes, strict=True)]
     rows = [rows_of(TokenVectors.of(side, compared_by, dim=d)) for side in texts]
     return similarity_of(*rows), reference.maxsim(*texts, mean=compared_by == "meanmaxsim")
+
+
+class FunctionScores(Tally):
+    """Scores of any kind and scale, by a function of numbers of queries and candidates, all kept."""
+
+    def __init__(self, shape, scores):
+        super().__init__()
+        self.shape = shape
+        self.all_keys = np.rint(scores(*map(np.arange, shape)) / UNIT).astype(np.int64)
+        self.band = 8 * ROUNDING * float(np.abs(self.all_keys).max(initial=0)) * UNIT
+
+    def panel(self, columns, device):
+        return lambda rows, room: device.put((self.all_keys[rows, columns] * UNIT).astype(np.float32))
+
+    def keys(self, queries, candidates):
+        return self.all_keys[queries, candidates]
+
+    def key_block(self, queries, candidates):
+        return self.all_keys[np.ix_(queries, candidates)]
+
+    def identity(self):
+        return None
+
+    def mean(self, query_weights, candidate_weights):
+        total = query_weights @ as_scores(self.all_keys) @ candidate_weights
+        return total / query_weights.sum() / candidate_weights.sum()
 
 
 def function(kind, rng, n, m, d, scale=1.0):

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError
@@ -262,18 +262,6 @@ class Encoded:
 
     vectors: Any
     truncated: Any = None  # None: nothing is ever cut
-
-
-@runtime_checkable
-class ImageSimilarity(Protocol):
-    """Compares images of two batches in any way, in place of an encoder and the cosine of its vectors."""
-
-    @property
-    def identity(self) -> str:
-        """Everything that changes the scores, in one line."""
-
-    def similarity(self, first: Images, second: Images, /) -> Any:  # noqa: ANN401  (numbers [n, m])
-        """Return how alike each image of one batch is to each of the other, [n, m]; larger is more."""
 
 
 def digest(*parts: str | bytes) -> bytes:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rankings import (
     SIMILARITIES,
+    FunctionScores,
     Questions,
     answer,
     constants,
@@ -22,7 +23,6 @@ from xlingual.ranking import (
     Cosine,
     Counts,
     Cpu,
-    FunctionScores,
     Top,
     UnitVectors,
     counts,

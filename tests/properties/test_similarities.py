@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from scipy.sparse import csr_array
 from tests import scored
-from tests.rankings import constants, cosine, problems, setting, tally_of
+from tests.rankings import FunctionScores, constants, cosine, problems, setting, tally_of
 
 from xlingual.errors import InputError
 from xlingual.forms import SparseVectors, TokenVectors
-from xlingual.ranking import FunctionScores, UnitVectors
+from xlingual.ranking import UnitVectors
 from xlingual.ranking.pools import Pool, rows_of, similarity_of
 from xlingual.ranking.tiles import Device
 
@@ -68,14 +68,6 @@ def test_bounds_of_scores_by_hand():
     assert similarity_of(*rows).largest == 10
     similarity, _ = cosine("random", np.random.default_rng(0), 50, 50, 9)
     assert similarity.band == pytest.approx(1e-6)
-    steps = []
-    scores = FunctionScores(
-        (65, 1),
-        lambda rows, columns: rows[:, None] / 4 + 0 * columns,
-        progress=lambda *step: steps.append(step),
-    )
-    assert scores.band == pytest.approx(16 * 2**-21)
-    assert steps == [(64, 65), (65, 65)]
     for side, fits in ((1000, True), (1000.01, False), (0.0101, True), (0.0099, False), (0, True)):
         rows = [rows_of(SparseVectors.of(csr_array(np.array([[side]]))))] * 2
         with contextlib.nullcontext() if fits else pytest.raises(InputError, match="multiply all vectors"):

@@ -1,12 +1,10 @@
 """Encoders: texts or images to vectors, one adapter per file; they know no task."""
 
 from xlingual.encoders.base import Adapter, Encoder, Stacked, kind_of
-from xlingual.encoders.objects import SimilarityFunction, Wrapped, adopt
+from xlingual.encoders.objects import Wrapped, adopt
 from xlingual.encoders.registry import (
     EncoderLike,
-    ImageModelLike,
     image_encoder,
-    image_model,
     text_encoders,
     text_specs,
 )
@@ -19,16 +17,13 @@ __all__ = [
     "Context",
     "Encoder",
     "EncoderLike",
-    "ImageModelLike",
     "Option",
     "Scheme",
-    "SimilarityFunction",
     "Spec",
     "Stacked",
     "Wrapped",
     "adopt",
     "image_encoder",
-    "image_model",
     "kind_of",
     "parse",
     "text_encoders",

@@ -13,7 +13,7 @@ from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.sides import image_vectors
-from xlingual.encoders import ImageModelLike
+from xlingual.encoders import EncoderLike
 from xlingual.encoders import image_encoder as made_image_encoder
 from xlingual.errors import InputError
 from xlingual.inspection.encoder import Looked, Shown
@@ -56,7 +56,7 @@ def inspect_results(
     *,
     encoders: Sequence[str] = (),
     measure: str | None = None,
-    image_encoder: ImageModelLike | None = None,
+    image_encoder: EncoderLike | None = None,
     examples: bool = True,
     seed: int = 0,
     store: StoreLike = "default",
@@ -150,7 +150,7 @@ def _images(
     results: Results,
     data: Manifest,
     rows: Ints,
-    given: ImageModelLike | None,
+    given: EncoderLike | None,
     store: StoreLike,
     progress: Progress | None,
 ) -> tuple[str | None, Vectors | None, list[str]]:

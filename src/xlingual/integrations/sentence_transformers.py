@@ -20,7 +20,7 @@ from xlingual.data.manifest import ManifestLike, manifest_of
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import resolve_pairs
 from xlingual.embed.sides import embed_images
-from xlingual.encoders import Encoder, ImageModelLike
+from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, did_you_mean
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
 from xlingual.evaluation.backretrieval.way_back import SIM
@@ -202,7 +202,7 @@ class BackretrievalEvaluator(_PairEvaluator):
     def __init__(
         self,
         manifest: ManifestLike,
-        image_encoder: ImageModelLike,
+        image_encoder: EncoderLike,
         name: str = "",
         *,
         store: Any = "default",  # noqa: ANN401  (StoreLike)
@@ -211,11 +211,10 @@ class BackretrievalEvaluator(_PairEvaluator):
         data = manifest_of(manifest, more)
         pairs = resolve_pairs(more.get("pairs"), data.languages)
         languages = list(dict.fromkeys(tag for pair in pairs for tag in pair))
-        images, found = encoders.image_model(image_encoder, languages=languages)
-        if isinstance(found, Encoder):
-            image_encoder = RememberedImages(images, found, open_store(store))
+        images, found = encoders.image_encoder(image_encoder, languages=languages)
         self.image_encoder = images
-        super().__init__(data, name, {"image_encoder": image_encoder}, **more)
+        settings = {"image_encoder": RememberedImages(images, found, open_store(store))}
+        super().__init__(data, name, settings, **more)
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return the settings, for the model card."""
@@ -224,7 +223,7 @@ class BackretrievalEvaluator(_PairEvaluator):
     def _headline(self) -> Measure:
         tasks, images = self._tasks(), self.options["image_encoder"]
         ranked = as_recall(parse_rank_measures(self.options.get("measures", ()), beside=[SIM]))
-        if isinstance(images, RememberedImages) and not self.options.get("skip_broken"):
+        if not self.options.get("skip_broken"):
             refuse_small_pools(
                 embed_images(self.data, images.name, images, rows_with_image(tasks)), tasks, ranked
             )

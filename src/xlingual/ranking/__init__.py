@@ -17,7 +17,7 @@ from xlingual.ranking.hubs import Bank, Banked, Corrected, Correction, Csls, Inv
 from xlingual.ranking.passes import Blocks, Part, Progress, Ranker, Watcher, rank
 from xlingual.ranking.pools import Pool, TextRows, TextSimilarity, identical_rows, rows_of, similarity_of
 from xlingual.ranking.rankers import CPU, Cpu, Torch, one_library_thread
-from xlingual.ranking.similarity import UNIT, Cosine, FunctionScores, Similarity, as_scores, pairs
+from xlingual.ranking.similarity import UNIT, Cosine, Similarity, as_scores, pairs
 from xlingual.ranking.sparse import SparseRows, SparseScores
 from xlingual.ranking.tiles import Tile
 from xlingual.ranking.tokens import MaxSim, TokenRows
@@ -36,7 +36,6 @@ __all__ = [
     "Counts",
     "Cpu",
     "Csls",
-    "FunctionScores",
     "InvertedSoftmax",
     "MaxSim",
     "Offsets",

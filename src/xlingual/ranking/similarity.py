@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from tempfile import TemporaryFile
 from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -28,9 +27,6 @@ ROUNDING = 2.0**-24  # of a float32 number, relative
 GATHER = 256  # speed: pairs whose keys are computed one by one at a time: their vectors stay in the cache
 _QUERIES = 64  # speed: whose pairs are computed by one product
 _SPARE = 16  # speed: a product of more pairs than so many times those asked for is not worth it
-_SIDE = 64  # speed: items on each side that a function gets at a time
-_MEMORY = 1 << 28  # speed: keys of more bytes lie in a temporary file
-_ROWS = 512  # speed: of keys read at a time
 _COLUMNS = 1024  # speed: candidates converted to float64 at a time
 _PROBE = 128  # speed: queries and candidates on which the screen's error is measured
 
@@ -227,76 +223,6 @@ class Cosine(Sides[UnitVectors]):
         It is the product of the mean vectors.
         """
         return float(self.queries.mean(query_weights) @ self.candidates.mean(candidate_weights))
-
-
-class FunctionScores(Tally):
-    """Scores of n queries and m candidates by a function, of any kind and any scale.
-
-    `scores(queries, candidates)` returns real numbers [q, c] of at most 10⁹ for item numbers [q] and [c]. It
-    is called here, once for each pair, 64 × 64 at a time, in one thread. The exact keys of all pairs are
-    stored (8 bytes each), so that no score is computed again: a function costs more than memory does.
-    """
-
-    def __init__(
-        self,
-        shape: tuple[int, int],
-        scores: Callable[[Ints, Ints], np.ndarray],
-        *,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        super().__init__()
-        self.shape = shape
-        self._keys = _room(shape)
-        for low in range(0, shape[0], _SIDE):
-            rows = np.arange(low, min(low + _SIDE, shape[0]))
-            for left in range(0, shape[1], _SIDE):
-                columns = np.arange(left, min(left + _SIDE, shape[1]))
-                block = np.asarray(scores(rows, columns)).astype(np.float64)
-                self._keys[low : low + _SIDE, left : left + _SIDE] = np.rint(block / UNIT)
-            self.count(len(rows) * shape[1], len(rows) * shape[1])
-            if progress is not None:
-                progress(self.screened, shape[0] * shape[1])
-
-    @cached_property
-    def band(self) -> float:
-        """Eight roundings to float32 of the largest score: of two scores, and of their limit."""
-        blocks = range(0, self.shape[0], _ROWS)
-        most = max((int(np.abs(self._keys[low : low + _ROWS]).max(initial=0)) for low in blocks), default=0)
-        return 8 * ROUNDING * most * UNIT
-
-    def panel(self, columns: slice, device: Device) -> Panel:
-        """Prepare some candidates; the function reads their scores with queries."""
-
-        def screen(rows: slice, room: np.ndarray | None) -> Array:
-            return device.put(np.multiply(self._keys[rows, columns], UNIT).astype(np.float32))
-
-        return screen
-
-    def keys(self, queries: Ints, candidates: Ints) -> Ints:
-        """Read the exact keys of pairs, int64 [p]."""
-        return np.asarray(self._keys[queries, candidates])
-
-    def key_block(self, queries: Ints, candidates: Ints) -> Ints:
-        """Read the exact keys of all pairs, int64 [a, b]."""
-        return np.asarray(self._keys[np.ix_(queries, candidates)])
-
-    def identity(self) -> None:
-        """Identify nothing: a function may change."""
-
-    def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:
-        """Average the scores of all pairs, weighted by how often each side counts."""
-        total = 0.0
-        for low in range(0, self.shape[0], _ROWS):
-            scores = as_scores(self._keys[low : low + _ROWS])
-            total += float(query_weights[low : low + _ROWS] @ (scores @ candidate_weights))
-        return total / (float(query_weights.sum()) * float(candidate_weights.sum()))
-
-
-def _room(shape: tuple[int, int]) -> Ints:
-    """Make an array for keys, in a file that nobody else sees where it is large."""
-    if shape[0] * shape[1] * 8 <= _MEMORY:  # speed
-        return np.empty(shape, dtype=np.int64)
-    return np.memmap(TemporaryFile(), dtype=np.int64, shape=shape)
 
 
 def by_queries(queries: Ints, candidates: Ints, most: int) -> Iterator[tuple[Ints, Ints, Ints, Ints, Ints]]:

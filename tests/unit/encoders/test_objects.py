@@ -11,7 +11,7 @@ import pytest
 
 from xlingual import backretrieval, encoder
 from xlingual.embed.encoding import VectorSource, encode
-from xlingual.encoders import Encoder, image_encoder, image_model, text_encoders
+from xlingual.encoders import Encoder, image_encoder, text_encoders
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Images, Numbering, Texts
 
@@ -205,15 +205,6 @@ def images():
         Image.new("RGB", (4, 4), (40 * i, 0, 0)).save(out := io.BytesIO(), "PNG")
         found.append(out.getvalue())
     return found
-
-
-def test_errors_of_a_similarity_name_it():
-    def colours(first, second):
-        return None
-
-    _, made = image_model(colours)
-    with pytest.raises(InputError, match=r"^image similarity 'colours': expected numbers"):
-        made.similarity(*[Images([b""], ["en"], ["1"])] * 2)
 
 
 @pytest.fixture

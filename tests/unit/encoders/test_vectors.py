@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 from xlingual import arrays
 from xlingual.data.manifest import Manifest
-from xlingual.encoders import image_encoder, image_model, text_encoders
+from xlingual.encoders import image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Numbering, Texts
 
@@ -213,4 +213,4 @@ def test_the_file_of_one_language_does_not_serve_all(tmp_path, name, star):
     np.save(tmp_path / f"{name}.npy", VECTORS)
     spec = f"vectors:{tmp_path}/{'*' if star else name}.npy"
     refused(spec, f"write {tmp_path}/{name[:-2]}{{lang}}.npy")
-    assert made(spec, ["en"]) and made(spec, ["fr", "es"]) and image_model(spec, languages=["en", "de"])
+    assert made(spec, ["en"]) and made(spec, ["fr", "es"]) and image_encoder(spec, languages=["en", "de"])

@@ -11,7 +11,7 @@ from tests.planted import TAGS, rows_of, vectors_of, write
 from xlingual import Manifest, crosslingual_retrieval
 from xlingual.cli.main import run
 from xlingual.embed.sides import embed_images
-from xlingual.encoders import text_encoders
+from xlingual.encoders import image_encoder, text_encoders
 from xlingual.errors import InputError
 from xlingual.models.card import card
 from xlingual.models.folder import ModelFolder
@@ -20,7 +20,7 @@ from xlingual.results.pivot import Pivot
 from xlingual.workflows.export import export_model
 from xlingual.workflows.pivoting import train_pivot
 from xlingual.workflows.pivoting.data import parts_of
-from xlingual.workflows.pivoting.trained import image_encoder_of, refuse_replacing
+from xlingual.workflows.pivoting.trained import refuse_replacing
 
 
 def pivot(made, **options):
@@ -141,7 +141,7 @@ def test_rows_it_was_fitted_on_are_not_evaluated(made, found, folder):
     with pytest.raises(InputError, match="was fitted on"):
         crosslingual_retrieval(data, spec, store=None)
     seen = found.found
-    name, images = image_encoder_of(made[2], data)
+    name, images = image_encoder(made[2], languages=list(data.languages))
     seen_images = embed_images(data, name, images, np.arange(len(data)), shown=False)
     parts = parts_of(data, np.arange(len(data)), 0.3, 0, 20_000, seen_images)
     held = data.part(parts.held_out)

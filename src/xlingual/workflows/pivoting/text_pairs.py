@@ -10,13 +10,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from xlingual import encoders
 from xlingual.align.choose import choose
 from xlingual.align.fit import NONE, Options, fit
 from xlingual.align.nodes import Nodes
 from xlingual.align.pairs import NO_PAIRS, Pairs, alike, near_pairs, same_pairs
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed.sides import fit_texts_for
-from xlingual.encoders import EncoderLike, ImageModelLike
+from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress, Storing
 from xlingual.files import atomic_file, make_folder
@@ -26,7 +27,6 @@ from xlingual.transforms.affine import unit_rows
 from xlingual.workflows.clock import Clock
 from xlingual.workflows.one_encoder import one_encoder
 from xlingual.workflows.pivoting.data import Embedded, parts_of, rows_to_use
-from xlingual.workflows.pivoting.trained import image_encoder_of
 
 COLUMNS = (
     "anchor",
@@ -84,7 +84,7 @@ def check_format(path: Path) -> None:
 @takes_data()
 def pivot_pairs(
     data: ManifestLike,
-    image_encoder: ImageModelLike,
+    image_encoder: EncoderLike,
     *,
     text_encoder: EncoderLike | None = None,
     languages: Sequence[str] | None = None,
@@ -126,7 +126,7 @@ def pivot_pairs(
     assert isinstance(data, Manifest)
     ranker = Cpu(threads=threads) if ranker is None else ranker
     clock, storing = Clock(progress), Storing(store=open_store(store), progress=progress)
-    name, images = image_encoder_of(image_encoder, data)
+    name, images = encoders.image_encoder(image_encoder, languages=list(data.languages))
     rows = rows_to_use(data, languages, images, skip_broken)
     parts = parts_of(data, rows, 0.0, seed, most)
     text = None

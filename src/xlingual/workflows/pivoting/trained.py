@@ -17,7 +17,7 @@ from xlingual.align.pairs import alike
 from xlingual.arrays import Ints
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.embed.sides import batch_identity, embed_images, fit_texts_for, refuse_fitted_rows
-from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
+from xlingual.encoders import EncoderLike, parse
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.files import refuse_loss
@@ -84,7 +84,7 @@ class Pivoted:
 def train_pivot(
     data: ManifestLike,
     text_encoder: EncoderLike,
-    image_encoder: ImageModelLike,
+    image_encoder: EncoderLike,
     *,
     languages: Sequence[str] | None = None,
     pairs_from: str = "both",
@@ -94,7 +94,7 @@ def train_pivot(
     to: str | None = None,
     jointly: bool = True,
     held_out: float = 0.3,
-    judge: ImageModelLike | None = None,
+    judge: EncoderLike | None = None,
     most: int = 20_000,
     seed: int = 0,
     skip_broken: bool = False,
@@ -144,8 +144,11 @@ def train_pivot(
     clock = Clock(progress)
     with collected_warnings() as messages:
         storing: Storing = {"store": open_store(store), "progress": progress}
-        image_name, images = image_encoder_of(image_encoder, data)
-        judge_name, judged_by = (None, None) if judge is None else image_encoder_of(judge, data)
+        tags = list(data.languages)
+        image_name, images = encoders.image_encoder(image_encoder, languages=tags)
+        judge_name, judged_by = (
+            (None, None) if judge is None else encoders.image_encoder(judge, languages=tags)
+        )
         if judged_by is not None:
             refuse_as_judge(judged_by, images)
         rows = rows_to_use(data, languages, images, skip_broken)
@@ -231,17 +234,6 @@ def refuse_replacing(folder: str | Path, *, replace: bool) -> None:
     present = [Path(folder) / name for name in (CONFIG, Pivot.file)]
     if not replace:
         refuse_loss(folder, [path for path in present if path.exists()], f"replace it ({parameter('force')})")
-
-
-def image_encoder_of(spec: ImageModelLike, data: Manifest) -> tuple[str, Encoder]:
-    """Return the name and the encoder of images; InputError for what compares images without vectors."""
-    name, found = encoders.image_model(spec, languages=list(data.languages))
-    if not isinstance(found, Encoder):
-        raise InputError(
-            f"{name!r} compares images and gives no vectors, and near images are searched by vectors: name "
-            "another image encoder"
-        )
-    return name, found
 
 
 def _conditions(
