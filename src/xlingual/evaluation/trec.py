@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -120,13 +120,6 @@ def texts_of(manifest: Manifest, rows: Ints) -> list[Member]:
     """Return the texts of some rows."""
     tags = manifest.languages
     return [Member(tags[manifest.language[row]], manifest.ids[row]) for row in rows.tolist()]
-
-
-def images_of(manifest: Manifest, rows: Ints) -> list[Member]:
-    """Return images, each by a row that shows it; ids of rows are unique only within a language."""
-    return [
-        replace(text, language=IMAGE, id=f"{text.language}:{text.id}") for text in texts_of(manifest, rows)
-    ]
 
 
 def write_ranking(folder: Path, ranking: Ranking, encoder: str, depth: int | None) -> None:

@@ -89,8 +89,6 @@ class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
-    trec: Trec = None
-    trec_depth: TrecDepth = None
     output: Output
     examples: Annotated[bool, option("Show texts and thumbnails as examples in the report.", run=True)] = True
     neighbours: Neighbours = True

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from ir_measures import RR, R, Success
 
-from xlingual import backretrieval, crosslingual_retrieval
+from xlingual import crosslingual_retrieval
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 
@@ -111,27 +111,6 @@ def test_several_right_answers_and_a_depth(tmp_path):
         assert set(Counter(line.split()[0] for line in lines).values()) == {10}
 
 
-@pytest.mark.parametrize("options", [{}, {"queries": 10}])
-def test_the_way_back_of_backretrieval(tmp_path, options):
-    results = backretrieval(
-        manifest_of(),
-        text_encoders=[Vectors("a", 0.7), Vectors("bb", 1.5)],
-        image_encoder=Vectors("images", 0.3),
-        measures=["R@1", "R@5", "RR"],
-        trec=tmp_path,
-        trec_depth=None,
-        **OPTIONS,
-        **options,
-    )
-    for encoder in ("a", "bb"):
-        own = ours(results, encoder, "en", "de")
-        found = judged(tmp_path / "en-de", f"{encoder}.run", [Success @ 1, Success @ 5, RR])
-        wanted = {name.replace("R@", "Success@"): value for name, value in own.items() if name != "SIM"}
-        assert found == pytest.approx(wanted, abs=1e-9)
-    qrel = (tmp_path / "en-de" / "qrels.txt").read_text().splitlines()[0].split()
-    assert qrel[0].startswith("en:i%20") and qrel[2].startswith("image:en:i%20")
-
-
 @pytest.mark.filterwarnings("ignore:text encoder 'a'")
 def test_ties_come_in_the_order_of_names(tmp_path):
     results = crosslingual_retrieval(
@@ -164,26 +143,8 @@ def test_ties_come_in_the_order_of_names(tmp_path):
         assert lists[f"en:{query.replace(' ', '%20')}"] == [names[place] for place in wanted]
 
 
-def test_runs_change_no_number(tmp_path):
-    options = {"text_encoders": [Vectors("a", 0.9)], "image_encoder": Vectors("images", 0.3), **OPTIONS}
-    without, written = (
-        backretrieval(manifest_of(), **options),
-        backretrieval(manifest_of(), **options, trec=tmp_path),
-    )
-    assert written.entries == without.entries and written.summary == without.summary
-    assert written.per_query.equals(without.per_query) and written.request == without.request
-
-
 def test_what_has_no_rankings_says_so(tmp_path):
     options = {"text_encoders": [Vectors("a", 0.9)], "trec": tmp_path / "runs", **OPTIONS}
     with pytest.raises(InputError, match="TREC runs of depth 0"):
         crosslingual_retrieval(manifest_of(), trec_depth=0, **options)
     assert not (tmp_path / "runs").exists()
-    with pytest.raises(InputError, match="compared by a function"):
-        backretrieval(
-            manifest_of(),
-            text_encoders=[Vectors("a", 0.7)],
-            image_encoder=lambda one, other: np.zeros((len(one), len(other))),
-            trec=tmp_path / "runs",
-            **OPTIONS,
-        )

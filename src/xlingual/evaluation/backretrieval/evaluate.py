@@ -8,8 +8,6 @@ and SIM, the same without the way back (Fain, Twomey and Bollegala, SIGIR 2021).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
@@ -39,11 +37,9 @@ from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
 from xlingual.evaluation.run_systems import RunsLike, SystemLists, joined
 from xlingual.evaluation.similarity import COSINE
-from xlingual.evaluation.trec import Ranking, texts_of
-from xlingual.evaluation.trec import images_of as named_images
 from xlingual.measures import Measure, RankMeasure, RecallAt, as_recall, parse_rank_measures
 from xlingual.measures.hubness import Places
-from xlingual.ranking import Ranker, UnitVectors, one_library_thread
+from xlingual.ranking import Ranker, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
@@ -83,8 +79,6 @@ def backretrieval(
     progress: Progress | None = None,
     examples: bool = True,
     neighbours: bool = True,
-    trec: str | Path | None = None,
-    trec_depth: int | None = 1000,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
@@ -116,16 +110,12 @@ def backretrieval(
         progress: called with (what, done, total).
         examples: keep the best and worst queries of the leading encoder, for the report.
         neighbours: keep the ten nearest targets of each query of the first sample, for `inspect`.
-        trec: folder for runs and qrels of the way back: the source images as the retrieved text's image
-            ranks them.
-        trec_depth: how many images of each query a run holds, None for all.
 
     Raises:
         InputError: data, specs or options are invalid; the text says what to do.
 
     """
     chosen = as_recall(parse_rank_measures(measures, beside=[SIM]))
-    recording = Recording(examples, neighbours, trec, trec_depth)
     options = Options(
         *(pairs, sample, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
         *(queries, cluster, texts_per_item, similarity),
@@ -152,7 +142,7 @@ def backretrieval(
     numbers = Numbers(NAME, task.measures, run.subjects, image_name)
     first = KEPT if neighbours else 1
     nearest = {name: task.nearest(name, vectors, first) for name, vectors in run.encoded()}
-    results = evaluate(run, numbers, task.ways(nearest), run.manifest, recording)
+    results = evaluate(run, numbers, task.ways(nearest), run.manifest, Recording(examples, neighbours))
     if examples:
         results.examples = task.examples(results.summary)
     results.diagnostics |= run.count_matches() | ({"near_identical_images": distance} if alike else {})
@@ -244,31 +234,6 @@ class Backretrieval:
             hubs=hubs,
             neighbours=nearest.neighbours,
             candidates=sample.target,
-            ranking=partial(self._ranking, name, number),
-        )
-
-    def _ranking(self, name: str, number: int) -> Ranking:
-        """List the source images as each query's retrieved text's image ranks them, for TREC files.
-
-        The retrieval of a text has no right answer among the targets; the one right answer of the way back is
-        the query's own image. Of several targets that tie for nearest, the first by name is taken.
-        """
-        manifest, images, sample = self.run.manifest, self.images, self.tasks[number].sample
-        nearest = self._ways[name, number].nearest
-        answered = np.flatnonzero(nearest.n_tied > 0)  # a search system may return no target of a query
-        names = [member.name for member in texts_of(manifest, sample.target)]
-        order = np.array(sorted(range(len(names)), key=names.__getitem__))
-        best = np.full(len(sample.source), len(names) - 1, dtype=np.int64)
-        np.minimum.at(best, nearest.query, np.argsort(order)[nearest.target])
-        retrieved = sample.target[order[best][answered]]
-        shown, first = np.unique(images.code[sample.pool], return_index=True)
-        right = np.searchsorted(shown, images.code[sample.source[answered]])
-        raw, lines = images.pool.vectors.raw, images.pool.vectors.rows[images.points]
-        return Ranking(
-            queries=texts_of(manifest, sample.source[answered]),
-            candidates=named_images(manifest, sample.pool[first]),
-            relevant=(np.arange(len(right)), right),
-            vectors=(UnitVectors(raw, lines[images.code[retrieved]]), UnitVectors(raw, lines[shown])),
         )
 
     def examples(self, summary: Sequence[Summary]) -> pa.Table:
@@ -289,17 +254,15 @@ class Backretrieval:
         overall = {row.measure for row in valued if row.source is None}
         measure = next(measure for measure in self.measures if measure.name in overall)
         sign = 1 if measure.higher_is_better else -1
-        board = sorted(
-            (row for row in valued if row.measure == measure.name), key=lambda row: sign * (row.value or 0.0)
-        )
-        leader = max(
-            (row for row in board if row.source is None), key=lambda row: sign * (row.value or 0.0)
-        ).encoder
-        of_pairs = [(row.source, row.target) for row in board if row.encoder == leader and row.source]
+        board = [(sign * (row.value or 0.0), row) for row in valued if row.measure == measure.name]
+        leader = max((one for one in board if one[1].source is None), key=lambda one: one[0])[1].encoder
+        hardest = sorted((one for one in board if one[1].encoder == leader), key=lambda one: one[0])
+        of_pairs = [(str(row.source), str(row.target)) for _, row in hardest if row.source]
+        numbers = by_pair(self.tasks)
         rows = [
             row
-            for source, target in of_pairs[:_EXAMPLE_PAIRS]
-            for row in self._examples_of(leader, by_pair(self.tasks)[str(source), str(target)][0], measure)
+            for pair in of_pairs[:_EXAMPLE_PAIRS]
+            for row in self._examples_of(leader, numbers[pair][0], measure)
         ]
         return table_of(rows, pa.schema(list(columns.items())))
 
@@ -313,15 +276,12 @@ class Backretrieval:
         single = np.flatnonzero(retrieved >= 0)
         best = single[np.lexsort((-similarity[single], above[single], -value[single]))]
         worst = single[np.lexsort((similarity[single], -above[single], value[single]))]
-        shown: set[int] = set()
+        shown = np.empty(0, dtype=np.int64)
         for kind, queries in (("best", best), ("worst", worst[value[worst] < 1])):
-            position = 0
-            for query in queries.tolist():
-                if position == _EXAMPLES:
-                    break
-                if int(retrieved[query]) in shown:
-                    continue
-                shown.add(int(retrieved[query]))
+            left = queries[~np.isin(retrieved[queries], shown)]
+            left = left[np.sort(np.unique(retrieved[left], return_index=True)[1])][:_EXAMPLES]
+            shown = retrieved[left]
+            for position, query in enumerate(left.tolist()):
                 example: dict[str, object] = {"task": NAME, "encoder": encoder, "kind": kind}
                 example |= {"source": task.source, "target": task.target, "seed": sample.seed}
                 for side, row in (("query", sample.source[query]), ("retrieved", retrieved[query])):
@@ -331,4 +291,3 @@ class Backretrieval:
                 example |= {"position": position, "above": int(above[query]), "tied": int(tied[query])}
                 example["pool"] = len(distinct_values(self.images.code[sample.pool]))
                 yield example | {"value": float(value[query]), "similarity": float(similarity[query])}
-                position += 1
