@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from xlingual import encoders
 from xlingual.data.check import CheckFinding, ImageCheck
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
-from xlingual.evaluation.backretrieval.check import checked
+from xlingual.evaluation.backretrieval.check import check_backretrieval
 from xlingual.report.pages.backretrieval_check import sentences
 from xlingual.requests.making import CheckRequest
 from xlingual.results.backretrieval_check import BackretrievalCheck
-from xlingual.store import open_store
 from xlingual.workflows.near_duplicates import readable
 
 
@@ -27,11 +27,8 @@ def manifest_informative(
     """Return what Backretrieval can tell; images that the check could not open are left out."""
     _, encoder = encoders.image_encoder(image_encoder, languages=list(manifest.languages))
     usable = readable(manifest, check) if encoder.opens_images and check is not None else None
-    return checked(
-        *(manifest, image_encoder, request.pairs, request.k, usable),
-        store=open_store(store),
-        progress=progress,
-    )
+    options: Any = {"pairs": request.pairs, "k": request.k, "usable": usable, "store": store}
+    return check_backretrieval(manifest, image_encoder, **options, progress=progress)
 
 
 def informative_finding(found: BackretrievalCheck | None) -> list[CheckFinding]:

@@ -30,8 +30,8 @@ from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, near
 from xlingual.evaluation.backretrieval.way_back import ways_back
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.numbers import Baseline
-from xlingual.evaluation.pair_run import PairTask, draw_tasks, rows_with_image, usable_rows
-from xlingual.evaluation.run import Progress, Tally
+from xlingual.evaluation.pair_run import PairTask, draw_tasks, rows_with_image
+from xlingual.evaluation.run import Progress, Storing, Tally
 from xlingual.measures import RecallAt
 from xlingual.ranking import CPU, Top, TopK, one_library_thread, rank
 from xlingual.requests import answers
@@ -49,7 +49,7 @@ from xlingual.results.backretrieval_check import (
     PairImages,
 )
 from xlingual.stats.power import Growth, queries_needed
-from xlingual.store import Store, StoreLike, open_store
+from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
 from xlingual.tasks import task_of
 
@@ -70,46 +70,21 @@ def check_backretrieval(
     *,
     pairs: str | Sequence[str] | None = None,
     k: int = 10,
-    skip_broken: bool = False,
+    usable: np.ndarray | None = None,
     store: StoreLike = "default",
     progress: Progress | None = None,
     **columns: Unpack[DataOptions],
 ) -> BackretrievalCheck:
     """Say what Backretrieval can tell on some data, from their images; no text encoder is asked.
 
-    Args:
-        manifest: texts with images; with one language its items are divided as if there were a second.
-        image_encoder: one spec, path or object that gives vectors.
-        pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
-        k: K of R@K.
-        skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
-        store: where vectors are kept and found again; "default" is the user's own folder, None keeps none.
-        progress: called with (what, done, total).
-
-    Returns:
-        A yes or no with its figures for each language pair; printed, it is a few sentences.
+    With one language its items are divided as if there were a second. `k` is that of R@K; of the text rows
+    the `usable` ones, bool [n], take part. Other arguments are those of `backretrieval`.
 
     Raises:
         InputError: data, spec or options are invalid; the text says what to do.
 
     """
-    data = Manifest.of(manifest)
-    opens = encoders.image_encoder(image_encoder, languages=list(data.languages))[1].opens_images
-    usable = usable_rows(data, data.languages) if skip_broken and opens else None
-    return checked(data, image_encoder, pairs, k, usable, store=open_store(store), progress=progress)
-
-
-def checked(
-    manifest: Manifest,
-    image_encoder: EncoderLike,
-    pairs: str | Sequence[str] | None = None,
-    k: int = 10,
-    usable: np.ndarray | None = None,
-    *,
-    store: Store | None = None,
-    progress: Progress | None = None,
-) -> BackretrievalCheck:
-    """Check a manifest, of which the `usable` text rows, bool [n], take part."""
+    manifest = Manifest.of(manifest)
     if k < 1:
         raise InputError(f"{parameter('k')}: expected at least 1, got {k}")
     rows = np.arange(len(manifest)) if usable is None else np.flatnonzero(usable)
@@ -128,7 +103,8 @@ def checked(
         raise InputError(f"{manifest.source}: no text can be compared with another: {reason}")
     name, encoder = encoders.image_encoder(image_encoder, languages=tags)
     shown = rows_with_image([*tasks, *halves])
-    images = embed_images(manifest, name, encoder, shown, store=store, progress=progress, shown=False)
+    storing: Storing = {"store": open_store(store), "progress": progress}
+    images = embed_images(manifest, name, encoder, shown, **storing, shown=False)
 
     def is_large(task: PairTask) -> bool:  # else every query would be a hit
         return len(distinct_values(images.code[task.sample.pool])) > k

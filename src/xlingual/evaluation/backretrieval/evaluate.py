@@ -93,7 +93,7 @@ def backretrieval(
             whose rows are the seeds.
         texts_per_item: texts of an item in a language that take part, drawn for each seed; or "all".
         queries: number of sources that are queries, drawn at random; the others are candidates of the way
-            back all the same. None: all sources are queries. There is no ceiling then, and chance is K/D.
+            back all the same. There is no ceiling then, and chance is K/D.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
         seed: the first seed.
         measures: `R@k` (each query has one right answer: `Success@k` is the same and reported as `R@k`),
@@ -105,8 +105,7 @@ def backretrieval(
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         threads: tiles computed side by side; changes no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
-            keeps none.
+        store: a folder or a Store that keeps vectors; "default" is the user's own, None keeps none.
         progress: called with (what, done, total).
         examples: keep the best and worst queries of the leading encoder, for the report.
         neighbours: keep the ten nearest targets of each query of the first sample, for `inspect`.
