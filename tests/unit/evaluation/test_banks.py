@@ -123,10 +123,10 @@ def test_crosslingual_retrieval_ranks_by_the_papers_scores(data, name, tmp_path)
 
 
 @BOTH
-def test_backretrieval_takes_the_nearest_text_by_the_papers_scores(data, name, tmp_path):
+def test_backretrieval_takes_the_nearest_text_by_the_papers_scores(data, name):
     images, options = Images(0.2), {"pairs": "en-de", "sample": 18, "measures": "R@5", "seeds": 2}
     given = {"text_encoders": Vectors(), "image_encoder": images, "store": None, "split": "test", **options}
-    found = backretrieval(data, similarity=fit(name, data), trec=tmp_path, **given)
+    found = backretrieval(data, similarity=fit(name, data), **given)
     bank = vectors_of("en", ids_of("en", True))
     for seed in (0, 1):
         rows = [row for row in found.per_query.to_pylist() if row["seed"] == seed and row["measure"] == "R@5"]
@@ -161,22 +161,3 @@ def test_languages_that_the_bank_lacks(data):
     assert xlr(data, similarity=f"csls?fit={bank}", pairs="en-de").entries
     with pytest.raises(InputError, match="training queries are in en, and those that are evaluated in de"):
         xlr(data, similarity=f"csls?fit={bank}", pairs="de-en")
-
-
-def test_nothing_is_encoded_twice(data, tmp_path):
-    """The store has the vectors of the bank, and a second run asks the encoder for none."""
-    calls = []
-
-    class Counted(Vectors):
-        content = ("text", "language")
-
-        def encode(self, batch):
-            calls.extend(batch.ids)
-            return super().encode(batch)
-
-    given = {"similarity": fit("csls", data), "store": tmp_path / "store"}
-    one = xlr(data, text_encoders=Counted(), **given)
-    assert sorted(calls) == sorted(
-        own for tag in ("en", "de") for train in (0, 1) for own in ids_of(tag, train)
-    )
-    assert one.entries[0].value > 0

@@ -176,18 +176,6 @@ def signed(results):
     return [(e.encoder, e.source, e.measure, e.seed, e.value) for e in results.entries]
 
 
-@pytest.mark.parametrize("function", [backretrieval, crosslingual_retrieval, distance_correlation])
-def test_as_many_texts_as_there_are_is_all(manifest, function):
-    options = {
-        key: OPTIONS[key] for key in ("image_encoder", "store") if function is not crosslingual_retrieval
-    }
-    options |= {"text_encoders": ENCODERS, "seeds": 2, "sample": 20, "store": None}
-    everything, four = (function(manifest, texts_per_item=n, **options) for n in ("all", 4))
-    assert signed(everything) == signed(four)
-    default = function(manifest, **options)
-    assert [e.signature for e in default.entries] == [e.signature for e in everything.entries]
-
-
 def test_the_page_says_that_there_are_fewer_items(manifest):
     results = backretrieval(manifest, text_encoders=ENCODERS, **OPTIONS, sample=30)
     assert any("requested 30: N = 23" in line for line in verdict(results))

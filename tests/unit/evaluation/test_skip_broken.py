@@ -10,8 +10,6 @@ from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
-from xlingual.evaluation.distance_correlation import distance_correlation
-from xlingual.evaluation.metric_validation.validate import validate_backretrieval
 
 N = 40
 BROKEN = {3: b"not an image", 8: None, 17: b"BM, and then nothing"}
@@ -49,52 +47,6 @@ def test_with_it_the_numbers_are_those_of_the_other_rows():
     assert not queries & {"r3", "r8", "r17"} and found.entries[0].n_source + found.entries[0].n_target == 37
     retrieved = set(found.per_query["retrieved"].to_pylist())
     assert not retrieved & {"r3", "r8", "r17"}
-
-
-def test_fixed_samples_keep_the_other_rows(tmp_path):
-    sides = np.arange(N).reshape(1, N)
-    np.savez(tmp_path / "s.npz", S=sides[:, :20], T=sides[:, 20:])
-    whole = backretrieval(
-        manifest({}, [i for i in range(N) if i not in BROKEN]),
-        **OPTIONS,
-        sample=_splits(tmp_path, 17),
-        measures=["R@3"],
-        pairs="en-de",
-    )
-    with pytest.warns(DataWarning, match="take no part"):
-        found = backretrieval(
-            manifest(),
-            **OPTIONS,
-            sample=tmp_path / "s.npz",
-            measures=["R@3"],
-            pairs="en-de",
-            skip_broken=True,
-        )
-    assert [(e.encoder, e.measure, e.value) for e in found.entries if e.encoder == "random"] == (
-        [(e.encoder, e.measure, e.value) for e in whole.entries if e.encoder == "random"]
-    )
-
-
-def _splits(folder, n_source):
-    items = np.arange(N - len(BROKEN)).reshape(1, -1)
-    np.savez(folder / "whole.npz", S=items[:, :n_source], T=items[:, n_source:])
-    return folder / "whole.npz"
-
-
-def test_the_other_tasks_take_it_too():
-    with pytest.warns(DataWarning, match="6 of 80 texts take no part"):
-        found = distance_correlation(manifest(), **OPTIONS, skip_broken=True)
-    assert found.entries[0].value is not None
-    with pytest.warns(DataWarning, match="6 of 80 texts take no part"):
-        validation = validate_backretrieval(
-            manifest(),
-            text_encoders=["chargram", "random", "r2=random:?seed=2"],
-            image_encoder="pixels",
-            measure="R@3",
-            seeds=2,
-            skip_broken=True,
-        )
-    assert len(validation.warnings) == 1
 
 
 def test_texts_of_pairs_that_are_left_out_take_no_part():

@@ -10,17 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual import InputError, Manifest, check_backretrieval
+from xlingual import Manifest, check_backretrieval
 from xlingual.data.samples import Sample
 from xlingual.embed.sides import ImageIndex
 from xlingual.evaluation.backretrieval.check import look_alikes, queries_above_chance
-from xlingual.evaluation.backretrieval.images import NEAR_IDENTICAL, usual_distance
+from xlingual.evaluation.backretrieval.images import NEAR_IDENTICAL
 from xlingual.ranking import Pool
 from xlingual.report import verdict
 from xlingual.results.backretrieval_check import (
-    FEW_QUERIES,
     NO_NEIGHBOURS,
-    NO_ROOM,
     SAME,
     UNRELATED,
 )
@@ -82,22 +80,6 @@ def test_noise_has_a_high_oracle_and_no_neighbours(tmp_path: Path) -> None:
     assert said[0] == "No: Backretrieval cannot separate text encoders on these data."
 
 
-def test_shuffled_images_are_unrelated_to_their_texts(tmp_path: Path) -> None:
-    vectors = planted()
-    found = checked(tmp_path, vectors[np.random.default_rng(2).permutation(len(vectors))])
-    assert found.reasons == [UNRELATED] and not any(one.reasons for one in found.pairs)
-    assert not found.can_tell
-
-
-def test_some_languages_may_be_unrelated(tmp_path: Path) -> None:
-    rows = data()
-    mixed = np.random.default_rng(3).permutation(len(rows))
-    other = [row["text_de"] for row in rows]
-    rows = [{**row, "text_de": other[i]} for row, i in zip(rows, mixed, strict=True)]
-    found = checked(tmp_path, planted(), rows)
-    assert found.can_tell and [one.related for one in found.languages] == [True, False]
-
-
 def test_near_identical_images_tell_nothing_whatever_their_neighbours(tmp_path: Path) -> None:
     base = np.ones(48, dtype=np.float32) * 40
     found = checked(tmp_path, base + 0.2 * planted())
@@ -105,47 +87,6 @@ def test_near_identical_images_tell_nothing_whatever_their_neighbours(tmp_path: 
     assert all(one.neighbours > 0.5 for one in found.pairs) and not found.can_tell
     far = checked(tmp_path, base + 20 * planted())
     assert far.distance > NEAR_IDENTICAL and far.can_tell
-
-
-def test_equal_vectors_leave_no_room(tmp_path: Path) -> None:
-    rows = [{**row, "image": bytes([i % 251, i // 251, 3])} for i, row in enumerate(data())]
-
-    class Constant:
-        identity = "constant"
-        opens_images = False
-
-        def encode(self, batch: Any) -> np.ndarray:
-            return np.ones((len(batch), 4), dtype=np.float32)
-
-    found = check_backretrieval(Manifest.of(rows), Constant(), store=None)
-    assert found.n_images == 480 and found.distance == 0
-    for one in found.pairs:
-        assert one.oracle == pytest.approx(one.chance) and one.look_alikes == pytest.approx(one.chance)
-        assert {NO_NEIGHBOURS, NO_ROOM, FEW_QUERIES} <= {*one.reasons} and one.queries_needed is None
-
-
-def test_one_language_is_divided(tmp_path: Path) -> None:
-    found = checked(tmp_path, planted(), data(languages="en"))
-    assert found.one_language and found.can_tell
-    assert [(one.source, one.target, one.n_queries) for one in found.pairs] == [("en", "en", 240)]
-
-
-def test_a_pair_without_a_side_is_left_out(tmp_path: Path) -> None:
-    rows = data(languages="en de fr")
-    for row in rows[1:]:
-        row.pop("text_fr")
-    rows[0].pop("text_en")
-    rows[0].pop("text_de")
-    found = checked(tmp_path, planted(), rows)
-    assert not found.left_out  # one item on the side of fr
-    rows[0]["text_en"] = "kartaa"
-    rows[1]["text_de"] = rows[1].pop("text_de")
-    only = [{k: v for k, v in row.items() if k != "text_en" or i == 0} for i, row in enumerate(rows)]
-    found = checked(tmp_path, planted(), only)
-    assert {*found.left_out} == {"en-fr", "fr-en"}
-    assert any(one.startswith("Left out") for one in verdict(found))
-    with pytest.raises(InputError, match="non-matching sample is impossible"):
-        checked(tmp_path, planted(), only, pairs="en-fr")
 
 
 def test_the_same_whatever_scale_and_order_of_dimensions(tmp_path: Path) -> None:
@@ -210,13 +151,6 @@ def test_look_alikes_are_those_of_a_slow_reference(seed: int) -> None:
     assert (found.n_tied == 1).all() and len(found.target) == len(sample.source)
     for place, allowed in zip(found.target.tolist(), wanted, strict=True):
         assert place in allowed
-
-
-def test_the_usual_distance_by_hand() -> None:
-    vectors = np.array([[1, 0], [0, 2], [3, 3]], dtype=np.float32)  # cosines 0, .7071, .7071
-    index = ImageIndex(np.arange(3), Pool.of(vectors))
-    assert usual_distance(index) == pytest.approx(1 - 0.5**0.5, abs=1e-8)
-    assert usual_distance(ImageIndex(np.zeros(1, dtype=np.int64), Pool.of(vectors[:1]))) is None
 
 
 @pytest.mark.parametrize(("chance", "room"), [(10 / 365, 0.907), (0.01, 0.2), (1 / 3, 0.667)])

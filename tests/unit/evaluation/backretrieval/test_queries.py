@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from xlingual import compare, plan
+from xlingual import compare
 from xlingual.data.manifest import Manifest
-from xlingual.data.samples import Sampler
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.signature import Signature
@@ -64,16 +63,6 @@ def test_texts_that_nobody_asks_are_not_encoded_but_all_images_are(manifest):
     assert results.entries[0].n_source == 10
 
 
-def test_the_same_items_are_asked_in_every_language_pair(manifest):
-    sampler = Sampler(manifest, queries=10)
-    asked = [
-        manifest.item[sampler.matching(*pair)[0].source].tolist() for pair in (("en", "de"), ("en", "fr"))
-    ]
-    assert asked[0] == asked[1]
-    other = Sampler(manifest, queries=10, seed=1).matching("en", "de")[0]
-    assert manifest.item[other.source].tolist() != asked[0]
-
-
 def test_asking_as_many_as_there_are_is_asking_all(manifest):
     whole, all_asked = run(manifest, queries=None), run(manifest, queries=N)
     assert whole.per_query.equals(all_asked.per_query)
@@ -89,12 +78,3 @@ def test_the_signature_names_the_queries_and_other_numbers_are_not_compared(mani
     assert Signature.parse(few.signature).conditions["queries"] == "10"
     with pytest.raises(InputError, match="queries: 10 against"):
         compare([f"{folders[0]}#random", f"{folders[1]}#random"])
-
-
-def test_a_plan_tells_the_pool_from_chance(manifest, tmp_path):
-    run(manifest, text_encoders={"a": "random:?seed=1", "b": "random:?seed=2"}, queries=30).write(
-        tmp_path / "few"
-    )
-    found = plan([str(tmp_path / "few")], effect=0.1)
-    code = [manifest.image[row] for row in Sampler(manifest).non_matching("en", "de")[0].source]
-    assert found.pool == len(set(code)) != 30

@@ -7,7 +7,6 @@ from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
-from xlingual.evaluation.metric_validation.validate import validate_backretrieval
 from xlingual.results import by_key
 
 N = 24
@@ -99,11 +98,6 @@ def test_the_default_keeps_its_value_and_one_name_serves_all_pairs():
     assert values(found)["Success@10", "en"] > values(named)["R@10", "en"]
 
 
-def test_asking_few_queries_changes_no_name():
-    few = xlr(manifest(3), queries=1, seed=3)
-    assert [e.measure for e in few.entries] == ["Success@10"]
-
-
 def test_backretrieval_reports_the_hit_rate_as_recall():
     options = {
         "text_encoders": [Given()],
@@ -115,27 +109,3 @@ def test_backretrieval_reports_the_hit_rate_as_recall():
     found = backretrieval(manifest(3), measures=["success@3", "R@3", "mrr@3"], **options)
     assert [e.measure for e in found.entries] == ["R@3", "RR@3", "SIM"]
     assert [(e.value, e.signature) for e in found.entries] == [(e.value, e.signature) for e in wanted.entries]
-
-
-@pytest.mark.parametrize("measure", ["R@2", "hit_rate@2"])
-@pytest.mark.cases(1)
-def test_a_validation_takes_the_hit_rate_and_says_what_it_is_called(measure):
-    texts = [Given(name, noise) for name, noise in (("a", 0.3), ("bb", 0.8), ("ccc", 2.0))]
-    options = {
-        "image_encoder": Given("eyes", 0.1),
-        "pairs": "en-de",
-        "seeds": 2,
-        "sample": 8,
-        "store": None,
-    }
-    for given, name in ((manifest(3), "Success@2"), (manifest(), "R@2")):
-        found = validate_backretrieval(given, text_encoders=texts, measure=measure, **options)
-        (pair,) = found.pairs
-        assert (found.measure, pair.conditions["measure"]) == ("R@2", "R@2")
-        assert pair.conditions.get("xlr") == (name if name == "Success@2" else None)
-        alone = crosslingual_retrieval(
-            given, text_encoders=texts, measures=[name], pairs="en-de", seeds=2, sample=8, store=None
-        )
-        for row in pair.encoders:
-            mine = by_key(alone.entries, encoder=row.encoder, measure=name)
-            assert row.scores["XLR"].per_seed == pytest.approx([e.value for e in mine], abs=1e-12)
