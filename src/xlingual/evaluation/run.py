@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from msgspec import structs
 
@@ -27,12 +27,11 @@ from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, wa
 from xlingual.evaluation.lists import Lists
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.run_systems import Place, RunSystem
-from xlingual.evaluation.similarity import COSINE, Fitted, OwnCorrections, TrainingQueries, repair_of
+from xlingual.evaluation.similarity import COSINE, OwnCorrections, TrainingQueries, repair_of
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors, is_dense
 from xlingual.ranking import Banked, Cpu, Ranker
 from xlingual.records import Texts
 from xlingual.results import Results
-from xlingual.results.entries import Entry
 from xlingual.results.provenance import note_vectors
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
@@ -89,23 +88,6 @@ class Options:
         """The ranker: the one given, else this machine with `threads`."""
         return self.given_ranker or Cpu(self.threads)
 
-    @property
-    def repair(self) -> Fitted | None:
-        """The repair of hubs of the similarity, None for plain cosine; `Run.repair` has its bank."""
-        return repair_of(self.similarity)
-
-
-class Counted(Protocol):
-    """A similarity that counts its work."""
-
-    @property
-    def screened(self) -> int:
-        """Pairs in tiles so far."""
-
-    @property
-    def decided(self) -> int:
-        """Pairs scored exactly so far."""
-
 
 @dataclass
 class Tally:
@@ -114,7 +96,7 @@ class Tally:
     screened: int = 0
     decided: int = 0
 
-    def add(self, similarity: Counted) -> None:
+    def add(self, similarity: Any) -> None:  # noqa: ANN401  (whatever counts its work likewise)
         """Add the counts of a similarity."""
         self.screened += similarity.screened
         self.decided += similarity.decided
@@ -134,8 +116,8 @@ class Run:
 
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
+        self.by_name: dict[str, Encoder | RunSystem] = {}  # text encoders, and runs of search engines
         self.text_encoders: dict[str, Encoder] = {}
-        self.by_name: dict[str, Encoder | RunSystem] = {}  # these, and runs of search engines
         self.identities: dict[str, str] = {}  # of the text encoders
         self.seconds: dict[str, float] = {}  # by stage
         self.tally = Tally()
@@ -145,22 +127,20 @@ class Run:
         self.costs: dict[str, dict[str, float]] = {}
         # queries without results, by (system, source, target, seed)
         self.unanswered: dict[tuple[str, str, str, int], int] = {}
-        self._spent: Spent | None = None  # of the text encoder that encodes now
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
-        self._bank: TrainingQueries | None = None  # of the similarity, where it has one
         self.own_corrections = OwnCorrections()  # of encoders that bring one along
+        self._spent: Spent | None = None  # of the text encoder that encodes now
+        self._bank: TrainingQueries | None = None  # of the similarity, where it has one
 
     @contextmanager
     def stage(self, name: str, what: str | None = None) -> Iterator[None]:
         """Add the time of the block to a stage; report progress of `what` where it begins and ends."""
-        report = self.progress(what) if what else None
-        if report:
-            report(0, 1)
+        report = self.progress(what) if what else lambda done, total: None
+        report(0, 1)
         start = time.perf_counter()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-        if report:
-            report(1, 1)
+        report(1, 1)
 
     def progress(self, what: str) -> Callable[[int, int], None]:
         """Return the progress callback of one piece of work."""
@@ -185,25 +165,24 @@ class Run:
 
         `queries` loads the training queries that a similarity names, which are refused likewise.
         """
-        repair = self.options.repair
+        repair = repair_of(self.options.similarity)
         if repair is not None:
             self._bank = self._bank or TrainingQueries(repair, queries)
             self._bank.refuse(texts)
-        made = {name: one for name, one in systems.items() if isinstance(one, Encoder)}
+        dense = {name: system for name, system in systems.items() if isinstance(system, Encoder)}
         with self.stage("texts: fit", "fitting encoders"):
-            refuse_fitted_rows(made, *texts, **self.storing())
-        if len(made) < len(systems) and repair is not None:
-            raise InputError(
-                f"{parameter('similarity', repair.written)} changes the similarity of vectors, and "
-                f"{next(name for name in systems if name not in made)!r} returns lists: leave one of them out"
-            )
+            refuse_fitted_rows(dense, *texts, **self.storing())
         if repair is None:
             self.own_corrections.take(systems, used=self.ranks_texts)
             self.compared |= self.own_corrections.similarities
+        elif lists := next((name for name in systems if name not in dense), None):
+            raise InputError(
+                f"{parameter('similarity', repair.written)} changes the similarity of vectors, and "
+                f"{lists!r} returns lists: leave one of them out"
+            )
         self.by_name |= systems
-        for name, encoder in made.items():
-            self.text_encoders[name] = encoder
-            self.identities[name] = self.identity(encoder, *texts)
+        self.text_encoders |= dense
+        self.identities |= {name: self.identity(encoder, *texts) for name, encoder in dense.items()}
 
     def repair(self, name: str, languages: Sequence[str], *, roles: bool = True) -> Banked | None:
         """Return the repair of hubs for an encoder and queries in some languages, None for plain cosine.
@@ -225,37 +204,36 @@ class Run:
         return batch_identity(encoder, *texts)
 
     def encode(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
-        """Return the vectors that `embed` makes with a text encoder, and count the texts it truncated."""
+        """Return the vectors that `embed` makes with a text encoder; note what they cost."""
         with self.stage("texts: encode", f"encoding texts: {name}"):
-            self._spent = Spent()
+            self._spent = spent = Spent()
             try:
-                found = embed(name, self.text_encoders[name])
+                embedded = embed(name, self.text_encoders[name])
             finally:
-                spent, self._spent = self._spent, None
-        self._count_cost(name, _parts(found)[-1], spent)
-        note_dense(f"text encoder {name!r}", *_parts(found))
-        side = found.queries if isinstance(found, RoleVectors) else found
-        vectors = side.questions if isinstance(side, PoolVectors) else getattr(side, "vectors", None)
-        if isinstance(vectors, SparseVectors | TokenVectors) and vectors.compared_by != COSINE:
-            self.compared[name] = vectors.compared_by
-        if found.truncated is not None:
+                self._spent = None
+        sides: TextSides | PoolVectors = embedded
+        if isinstance(sides, PoolVectors):
+            parts: list[AnyVectors] = [sides.questions, sides.candidates]
+        elif isinstance(sides, RoleVectors):
+            parts = [sides.queries.vectors, sides.candidates.vectors]
+        else:
+            parts = [sides.vectors]
+        note_dense(f"text encoder {name!r}", *parts)
+        first, last = parts[0], parts[-1]
+        if isinstance(first, SparseVectors | TokenVectors) and first.compared_by != COSINE:
+            self.compared[name] = first.compared_by
+        per_row = last.sizes.mean() if isinstance(last, SparseVectors | TokenVectors) else 1.0
+        numbers = 1 if isinstance(last, SparseVectors) else last.shape[1]
+        index = 4 if isinstance(last, SparseVectors) else 0  # beside each number of a sparse row
+        cost = self.costs.setdefault(name, {})
+        cost["dimensions"] = last.shape[1]
+        cost["bytes_per_text"] = round(float(per_row) * numbers * (last.dtype.itemsize + index), 1)
+        if spent.per_second is not None:
+            cost["texts_per_second"] = round(spent.per_second, 1)
+        for language, count in (embedded.truncated or {}).items():
             counts = self.truncated.setdefault(name, {})
-            for language, count in found.truncated.items():
-                counts[language] = counts.get(language, 0) + count
-        return found
-
-    def _count_cost(self, name: str, vectors: AnyVectors, spent: Spent) -> None:
-        """Keep what a vector takes, and how fast texts were encoded, if any were."""
-        rate = spent.per_second
-        per_row = vectors.sizes.mean() if isinstance(vectors, SparseVectors | TokenVectors) else 1.0
-        numbers = 1 if isinstance(vectors, SparseVectors) else vectors.shape[1]
-        index = 4 if isinstance(vectors, SparseVectors) else 0  # beside each number of a sparse row
-        own = {
-            "dimensions": vectors.shape[1],
-            "bytes_per_text": round(float(per_row) * numbers * (vectors.dtype.itemsize + index), 1),
-        }
-        speed = {} if rate is None else {"texts_per_second": round(rate, 1)}
-        self.costs[name] = {**self.costs.get(name, {}), **own, **speed}
+            counts[language] = counts.get(language, 0) + count
+        return embedded
 
     def signature(
         self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str
@@ -284,37 +262,30 @@ class Run:
 
     def finished(self, results: Results) -> Results:
         """Return the results with the record of the run."""
-        results.data = self.data
-        results.timings = dict(self.seconds)
-        results.truncated = self.truncated
-        lists = {name: one for name, one in self.by_name.items() if isinstance(one, RunSystem)}
-        costs = self.costs | {name: dict(one.cost) for name, one in lists.items()}
-        results.costs = {name: costs[name] for name in self.by_name or costs if costs.get(name)}
-        results.dropped = self.dropped
-        results.entries = [self._with_unanswered(entry) for entry in results.entries]
-        results.encoders = results.encoders | {name: {"returns_lists": True} for name in lists}
+        results.data, results.timings = self.data, dict(self.seconds)
+        results.truncated, results.dropped = self.truncated, self.dropped
+        for name, system in self.by_name.items():
+            if isinstance(system, RunSystem):
+                self.costs[name] = dict(system.cost)
+                results.encoders = {**results.encoders, name: {"returns_lists": True}}
+        names = self.by_name or self.costs
+        results.costs = {name: self.costs[name] for name in names if self.costs.get(name)}
+        results.entries = [
+            structs.replace(entry, n_unanswered=self.unanswered[key])
+            if (key := (entry.encoder, entry.source, entry.target, entry.seed)) in self.unanswered
+            else entry
+            for entry in results.entries
+        ]
         if self.ranks:
-            found = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
+            counts = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
             near = {} if self.near is None else {"near_duplicates": self.near.about()}
-            results.diagnostics = {**found, "ranking": self.options.ranker.about(), **near}
+            results.diagnostics = {**counts, "ranking": self.options.ranker.about(), **near}
         return results
 
     def count_unanswered(self, system: str, source: str, target: str, seed: int, lists: Lists) -> None:
         """Keep how many queries without results a system has."""
         if count := int((lists.lengths == 0).sum()):
             self.unanswered[system, source, target, seed] = count
-
-    def _with_unanswered(self, entry: Entry) -> Entry:
-        count = self.unanswered.get((entry.encoder, entry.source, entry.target, entry.seed))
-        return entry if count is None else structs.replace(entry, n_unanswered=count)
-
-
-def _parts(found: TextSides | PoolVectors) -> list[AnyVectors]:
-    """Return the vectors of both sides, or of all texts."""
-    if isinstance(found, PoolVectors):
-        return [found.questions, found.candidates]
-    sides = [found.queries, found.candidates] if isinstance(found, RoleVectors) else [found]
-    return [side.vectors for side in sides]
 
 
 def note_dense(who: str, *parts: AnyVectors) -> None:
@@ -327,13 +298,13 @@ def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:
     """Make an evaluation add the data warnings that were raised in it to its results."""
 
     @wraps(evaluate)
-    def kept(*given: P.args, **more: P.kwargs) -> Results:
+    def warned(*args: P.args, **options: P.kwargs) -> Results:
         with collected_warnings() as messages:
-            found = evaluate(*given, **more)
-        found.warnings = messages
-        return found
+            results = evaluate(*args, **options)
+        results.warnings = messages
+        return results
 
-    return kept
+    return warned
 
 
 @contextmanager
@@ -344,22 +315,18 @@ def collected_warnings() -> Iterator[list[str]]:
     """
     messages: list[str] = []
     caught: list[warnings.WarningMessage] = []
+    failed = True
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DataWarning)
             yield messages
-    except BaseException:
-        for text in _sentences(caught):
-            with suppress(DataWarning):  # where warnings are errors, the one that is raised counts
+        failed = False
+    finally:
+        own = [warning for warning in caught if issubclass(warning.category, DataWarning)]
+        messages += dict.fromkeys(str(warning.message) for warning in own)
+        for other in () if failed else [warning for warning in caught if warning not in own]:
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+        for text in messages:
+            # where warnings are errors and the work fails, the error that is raised counts
+            with suppress(DataWarning) if failed else nullcontext():
                 warn(text)
-        raise
-    messages += _sentences(caught)
-    for warning in caught:
-        if not issubclass(warning.category, DataWarning):
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    for text in messages:
-        warn(text)
-
-
-def _sentences(caught: Sequence[warnings.WarningMessage]) -> list[str]:
-    return list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, DataWarning)))
