@@ -14,8 +14,6 @@ from xlingual.cli.evaluate_pools import evaluate_pools, pool_requests
 from xlingual.cli.from_request import RequestCommand, keywords
 from xlingual.cli.opening import read_manifest, store_of
 from xlingual.cli.outcome import (
-    check_emphasis,
-    emphasis_of,
     say_written,
     write_and_show,
 )
@@ -78,8 +76,7 @@ def _answered(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of 
         more["columns"] = parse_columns(request.columns)
     results = _evaluated(task, request, more)
     write_and_show(results, request.output)
-    emphasis = emphasis_of(request) if request.output.report else None
-    say_written(results, request.output, emphasis=emphasis)
+    say_written(results, request.output)
     if getattr(request, "trec", None) is not None:
         screen.wrote_runs(request.trec, quiet=request.output.quiet)
 
@@ -122,8 +119,6 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
         given[parameters[0]] = _data(request) if data is None else data
-        if hasattr(request, "annotate"):
-            check_emphasis(request, given[parameters[0]])
         found: Results = function(**given, progress=progress)
         found.warnings = list(map(in_options, found.warnings))
         return signed(found, request)

@@ -8,7 +8,6 @@ from typing import Any
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
-from xlingual.cli.outcome import emphasis_of
 from xlingual.errors import InputError
 from xlingual.files import regular_file
 from xlingual.requests.single import ReportRequest
@@ -59,7 +58,7 @@ def report(request: ReportRequest) -> None:
     for folder in (folder for folder, kind in kinds.items() if kind is None):
         _refuse_others(folder)
     found = [_read(folder, kinds[folder] or "results") for folder in request.folders]
-    page = page_of(found[0] if alone else found, title=request.title, emphasis=emphasis_of(request))
+    page = page_of(found[0] if alone else found, title=request.title)
     if request.out is not None:
         html.write(page, request.out)
         screen.wrote(request.out, quiet=request.quiet)

@@ -21,7 +21,6 @@ from xlingual.requests.shared import Output
 from xlingual.visible import visible, visible_line, without_commands
 
 if TYPE_CHECKING:
-    from xlingual.report import Emphasis
     from xlingual.report.blocks import Page
 
 _PATIENCE = 1.0  # seconds before a progress bar is shown
@@ -142,17 +141,14 @@ def as_json(request: Any) -> bool:  # noqa: ANN401  (as above)
     return bool(request.as_json or request.form == "json")
 
 
-def show(found: Any, request: Any = Output(), emphasis: Emphasis | None = None) -> None:  # noqa: ANN401, B008
-    """Print a record of results in the form of the request; JSON also where it is quiet.
-
-    `emphasis` is that of the report's figures, where a table says what they show.
-    """
+def show(found: Any, request: Any = Output()) -> None:  # noqa: ANN401, B008
+    """Print a record of results in the form of the request; JSON also where it is quiet."""
     if as_json(request):
         print_json(found.to_dict())
     elif not silent(request):
-        from xlingual.report import Emphasis, page_of
+        from xlingual.report import page_of
 
-        print_page(page_of(found, emphasis=emphasis or Emphasis()), request.form)
+        print_page(page_of(found), request.form)
 
 
 def show_page(page: Page, content: Mapping[str, Any], request: Any) -> None:  # noqa: ANN401

@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.report.blocks import Page
-from xlingual.report.emphasis import NONE, Emphasis
 from xlingual.report.leaders import BoardRow, leaderboard
 from xlingual.report.marking import plain
 from xlingual.report.pages import PAGES, page_of
 
 __all__ = [
     "BoardRow",
-    "Emphasis",
     "Page",
     "as_html",
     "in_notebook",
@@ -29,25 +27,23 @@ def write_report(
     path: str | Path,
     *,
     title: str | None = None,
-    emphasis: Emphasis = NONE,
 ) -> None:
     """Write what was found as one HTML file, atomically.
 
     `found` is a record of results (or several Results), a comparison, a validation and so on. The file loads
-    nothing from anywhere and runs no script; equal findings give equal bytes. `emphasis` says which encoders
-    and language pairs stand out in figures. Raises InputError where there is nothing to report, an emphasis
-    names what is not there, or the file cannot be written.
+    nothing from anywhere and runs no script; equal findings give equal bytes. Raises InputError where there
+    is nothing to report, or the file cannot be written.
     """
     from xlingual.report.render import html
 
-    html.write(page_of(found, title=title, emphasis=emphasis), path)
+    html.write(page_of(found, title=title), path)
 
 
-def as_html(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) -> str:  # noqa: ANN401
+def as_html(found: Any, *, title: str | None = None) -> str:  # noqa: ANN401
     """Return the page of what was found as HTML."""
     from xlingual.report.render import html
 
-    return html.render(page_of(found, title=title, emphasis=emphasis))
+    return html.render(page_of(found, title=title))
 
 
 def in_notebook(found: Any) -> str | None:  # noqa: ANN401

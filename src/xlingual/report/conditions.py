@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from urllib.parse import unquote
 
+from xlingual.report import numbers
 from xlingual.results import Entry, Results, by_key
 from xlingual.signature import Signature
 
@@ -68,6 +70,16 @@ def unequal(runs: Sequence[Results], task: str) -> list[str]:
     sets = [{key: set(values) for key, values in found.items()} for found in by_run]
     keys = dict.fromkeys(key for found in by_run for key in found)
     return [key for key in keys if any(found.get(key) != sets[0].get(key) for found in sets)]
+
+
+def fewer_items(request: Mapping[str, Any], samples: Iterable[str]) -> list[str]:
+    """Return a sentence where samples, conditions such as "365#0", are smaller than was asked for."""
+    drawn = {sample.partition("#")[0].partition("-")[0] for sample in samples}
+    sizes, most = sorted(int(size) for size in drawn if size.isdigit()), request.get("sample")
+    if not sizes or not isinstance(most, int) or sizes[0] >= most:
+        return []
+    requested = f"The data have fewer items than the requested {numbers.count(most)}"
+    return [f"{requested}: N = {numbers.span(sizes)} for each side."]
 
 
 def parsed(signature: str) -> Signature:

@@ -20,7 +20,7 @@ from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import atomic_file, make_folder
 from xlingual.report import blocks
 from xlingual.report.blocks import Block, Boxes, Figure, Heading, Legend, Page
-from xlingual.report.figures.over_pairs import annotated
+from xlingual.report.figures.pairs import drawn
 from xlingual.report.pages import PAGES, page_of
 from xlingual.report.render import html
 from xlingual.report.shapes import Drawing, text
@@ -31,7 +31,6 @@ _WIDTH, _MARGIN, _LINE, _LETTER = 900.0, 16.0, 18.0, 6.4  # px; a letter of 12 p
 _SPACE = 480.0  # px
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif"
 _DRAWN = re.compile(r"\b(fill|stroke|opacity|font|paint-order)")  # properties that a drawing has
-_OWN = {"w0": "chance", "w1": "oracle", "w2": "ink", "w3": "leader"}  # colours of what stands out
 
 
 @dataclass(frozen=True)
@@ -178,10 +177,8 @@ def _drawn(section: blocks.Section) -> Iterator[tuple[str, Figure, tuple[Key, ..
             below = next((one for one in shown[place:] if not isinstance(one, Figure)), None)
             yield heading, block, below.keys if isinstance(below, Legend) else ()
         if isinstance(block, Boxes):
-            figure, legend = annotated(block, [])
-            assert isinstance(figure, Figure)
-            assert isinstance(legend, Legend)
-            yield heading, figure, legend.keys
+            figure = drawn(block)
+            yield heading, figure, figure.legend
 
 
 def _slug(title: str) -> str:
@@ -220,27 +217,11 @@ def _static_styles() -> str:
         kept = ";".join(one for one in body.split(";") if _DRAWN.match(one.strip()))
         if not kept or re.search(r"(^|[\s,])(body|html|h\d|td|th|table|main|p|div|a)\b", selector):
             continue
-        for chosen, style in _chosen(selector.strip(), kept, colours):
-            rules.append(f"{chosen} {{{style} }}")
+        if not re.search(r"var\(--(part|on|edge|under)\)", kept):
+            plain = re.sub(r"var\(--([\w-]+)\)", lambda name: colours.get(name.group(1), "#5d6675"), kept)
+            rules.append(f"{selector.strip()} {{{plain} }}")
     rules += [
         f".plot-title {{ font-size: 14px; font-weight: 600; fill: {colours['ink']} }}",
         f".plot-note, .plot-key {{ font-size: 12px; fill: {colours['muted']} }}",
     ]
     return "\n".join(rules) + "\n"
-
-
-def _chosen(selector: str, style: str, colours: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield a rule without variables; one of the colour of what stands out for each of these."""
-    if "var(--own)" in style:
-        plain = re.sub(r":is\([^)]*\)", "", selector)
-        for mark, colour in _OWN.items():
-            colour = "muted" if mark == "w3" and ".journey" in selector else colour
-            yield f"{plain}.{mark}", _without_variables(style, {**colours, "own": colours[colour]})
-        return
-    if re.search(r"var\(--(part|on|edge|under)\)", style):
-        return
-    yield selector, _without_variables(style, colours)
-
-
-def _without_variables(style: str, colours: Mapping[str, str]) -> str:
-    return re.sub(r"var\(--([\w-]+)\)", lambda found: colours.get(found.group(1), "#5d6675"), style)

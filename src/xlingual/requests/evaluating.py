@@ -11,7 +11,6 @@ from xlingual.requests.ranking import Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     SYSTEMS,
-    Annotate,
     Cluster,
     IgnoreIdenticalIds,
     ImageEncoding,
@@ -60,7 +59,6 @@ class PairsRequest(Request, frozen=True, kw_only=True):
 
     data: ManifestOptions
     text_encoders: TextEncoders
-    annotate: Annotate = ()
     keeping: Keeping
     sampling: Sampling
 

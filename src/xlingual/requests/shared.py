@@ -235,16 +235,6 @@ class ImageEncoding(Record, frozen=True, kw_only=True):
     skip_broken: SkipBroken = False
 
 
-Annotate: TypeAlias = Annotated[
-    tuple[str, ...],
-    option(
-        "Label these language pairs on the report's box plots, and connect them from row to row.",
-        metavar="en-ar,…",
-        otherwise="none",
-        reads=pair_list,
-        run=True,
-    ),
-]
 Quiet: TypeAlias = Annotated[bool, option("Print nothing but warnings and errors.", run=True)]
 
 Form: TypeAlias = Annotated[

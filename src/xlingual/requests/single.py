@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from xlingual.requests.ranking import Address, Ranking
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
-    Annotate,
     AsJson,
     Form,
     Keeping,
@@ -101,7 +100,6 @@ class ReportRequest(Request, frozen=True, kw_only=True):
         option("Print the report in this format.", names=("--format",), run=True),
     ] = None
     title: Annotated[str | None, option("Title of the page.")] = None
-    annotate: Annotate = ()
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
 
 

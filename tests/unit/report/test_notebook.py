@@ -1,27 +1,16 @@
 """What a notebook shows of records."""
 
-import inspect
-from importlib import import_module
-
 import pytest
 
 from xlingual.errors import InputError
 from xlingual.report import verdict
-from xlingual.report.pages import EMPHASISED, PAGES, page_of
+from xlingual.report.pages import page_of
 from xlingual.results.comparison import Board, Compared, Comparison
 from xlingual.results.document import Document
 
 
 class Unpaged(Document, frozen=True, tag="xlingual/unpaged/1"):
     """What only a program reads."""
-
-
-def test_every_record_has_a_page():
-    for name, module in PAGES.items():
-        page = import_module(module if "." in module else f"xlingual.report.pages.{module}").page
-        first, second, *more = inspect.signature(page).parameters.values()
-        assert second.name == "title" and second.kind is inspect.Parameter.KEYWORD_ONLY, first
-        assert [one.name for one in more] == ["emphasis"] * (name in EMPHASISED)
 
 
 def test_what_has_no_page_is_shown_as_python_does():

@@ -21,7 +21,6 @@ from typing import Any, TypeVar
 from xlingual.report import shapes
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import Figure
-from xlingual.report.emphasis import COLOURS
 from xlingual.report.figures import labels
 from xlingual.report.shapes import Drawing, Shape
 
@@ -175,8 +174,7 @@ def scatter(
     drawn += [whisker for point in points for whisker in _whiskers(point)]
     drawn += [shapes.line(*label.line, "leader-line") for label in found if label.line]
     drawn += [_mark(point) for point in points]
-    own = {i: point.kind for i, point in enumerate(points) if point.kind in COLOURS}
-    drawn += [_text(label, f"name {own.get(label.point or 0, '')}".rstrip()) for label in found]
+    drawn += [_text(label, "name") for label in found]
     if level is not None and level.label is not None:
         drawn.append(_text(level.label, "chance-name"))
     drawn += [shapes.text(x, y, text, "remark-text") for x, y, text in remarks]

@@ -7,14 +7,22 @@ from statistics import median, quantiles
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.blocks import STEPS, Box, Heat, HeatMap
+from xlingual.report.blocks import STEPS, Box, Boxes, Figure, Heat, HeatMap
+from xlingual.report.figures.labels import shortened
 from xlingual.report.leaders import BoardRow, System
+from xlingual.report.shapes import Drawing, Shape, circle, group, line, rect, text
+from xlingual.report.table import Key
 from xlingual.results import Summary
 
 FEWEST_FOR_BOX = 3
 FEWEST_FOR_MAP = 3  # pairs: two by two says no more than the dots
 FEW_TARGETS = 8  # columns of a large map
 SMALL = 0.1  # where half the values or more are under it, two decimals do not tell cells apart
+KEYS = (
+    Key("every dot is a language pair"),
+    Key("box: the middle half of the pairs, with the median as a line"),
+    Key("whiskers: pairs within 1.5 box lengths"),
+)
 
 Pairs = Mapping[tuple[str, str], Summary]
 
@@ -26,63 +34,24 @@ def box_axis(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> Axis:
 
 def boxes(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> list[Box]:
     """Return one box per encoder that has values of pairs."""
-    found = (_box(row, pairs.get(row.system, {})) for row in rows)
-    return [box for box in found if box is not None]
-
-
-def heat_maps(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> list[HeatMap]:
-    """Return one heat map per encoder, in the order of the rows, on one colour scale."""
-    values = [p.value for row in rows for p in pairs.get(row.system, {}).values() if p.value is not None]
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    keys = [key for row in rows for key in pairs.get(row.system, {})]
-    languages = list(dict.fromkeys(language for key in keys for language in key))
-    sources = [name for name in languages if any(key[0] == name for key in keys)]
-    targets = [name for name in languages if any(key[1] == name for key in keys)]
-    small = bool(values) and median(map(abs, values)) < SMALL
-    maps: list[HeatMap] = []
+    found = []
     for row in rows:
         own = pairs.get(row.system, {})
-        if own:
-            lines = [
-                (s, [_cell(own, (s, t), (low, high), 3 if small else 2) for t in targets]) for s in sources
-            ]
-            large = not maps and len(targets) <= FEW_TARGETS  # of the leader
-            maps.append(HeatMap(row.label, targets, lines, large))
-    return maps
-
-
-def scale_ends(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> tuple[str, str]:
-    """Return the values at the pale (worst) and the deep (best) end of the colour scale."""
-    found = [p for row in rows for p in pairs.get(row.system, {}).values() if p.value is not None]
-    if not found:
-        return numbers.MISSING, numbers.MISSING
-    measure = found[0].measure
-    ends = sorted((p.value for p in found if p.value is not None), reverse=words.lower_is_better(measure))
-    return numbers.number(ends[0], measure), numbers.number(ends[-1], measure)
-
-
-def _box(row: BoardRow, pairs: Pairs) -> Box | None:
-    found = sorted(
-        (
-            one.value,
-            f"{words.pair(*key)}: {numbers.number(one.value, row.measure)}",
-            key,
-        )
-        for key, one in pairs.items()
-        if one.value is not None
-    )
-    if not found:
-        return None
-    points, keys = [(value, text) for value, text, _ in found], [key for *_, key in found]
-    values = [value for value, _ in points]
-    least, most = (numbers.number(value, row.measure) for value in (values[0], values[-1]))
-    if len(values) < FEWEST_FOR_BOX:
-        spoken = f"{row.label}: {', '.join(text for _, text in points)}"
-        return Box(row.label, spoken, None, values[0], values[-1], points, keys)
-    quartiles, low, high = box_of(values)
-    centre = numbers.number(quartiles[1], row.measure)
-    spoken = f"{row.label}: median {centre} over {len(values)} pairs, from {least} to {most}"
-    return Box(row.label, spoken, quartiles, low, high, points, keys)
+        points = sorted((one.value, key) for key, one in own.items() if one.value is not None)
+        if not points:
+            continue
+        values = [value for value, _ in points]
+        named = [f"{words.pair(*key)}: {numbers.number(value, row.measure)}" for value, key in points]
+        dots, keys = list(zip(values, named, strict=True)), [key for _, key in points]
+        quartiles, low, high, spoken = None, values[0], values[-1], ", ".join(named)
+        if len(values) >= FEWEST_FOR_BOX:
+            quartiles, low, high = box_of(values)
+            centre, least, most = (
+                numbers.number(value, row.measure) for value in (quartiles[1], values[0], values[-1])
+            )
+            spoken = f"median {centre} over {len(values)} pairs, from {least} to {most}"
+        found.append(Box(row.label, f"{row.label}: {spoken}", quartiles, low, high, dots, keys))
+    return found
 
 
 def box_of(values: Sequence[float]) -> tuple[tuple[float, float, float], float, float]:
@@ -93,20 +62,71 @@ def box_of(values: Sequence[float]) -> tuple[tuple[float, float, float], float, 
     return (first, middle, third), inside[0], inside[-1]
 
 
-def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits: int) -> Heat | None:
-    summary = pairs.get(pair)
+def drawn(plot: Boxes) -> Figure:
+    """Return box plots as a drawing, for a file of its own."""
+    left, right, top, height = 190.0, 880.0, 26.0, 52.0
+    bottom = top + height * len(plot.boxes)
+
+    def x(value: float) -> float:
+        return round(left + (right - left) * plot.axis.at(value) / 100, 1)
+
+    shapes: list[Shape] = []
+    for tick, (_, name) in zip(plot.axis.ticks, plot.axis.labels(), strict=True):
+        shapes += [
+            line(x(tick), 20, x(tick), bottom, "grid"),
+            text(x(tick), 14, name, "tick", anchor="middle"),
+        ]
+    for place, box in enumerate(plot.boxes):
+        y = top + height * (place + 0.5)
+        parts: list[Shape] = [line(x(box.low), y, x(box.high), y, "whisker")]
+        if box.quartiles:
+            start, middle, end = map(x, box.quartiles)
+            parts.append(rect(start, y - 10, round(end - start, 1), 20, "quartiles", rx=3))
+            parts.append(line(middle, y - 11, middle, y + 11, "median"))
+        parts += [circle(x(value), y, 3.2, "point", title=title) for value, title in box.dots]
+        shapes.append(group(parts, "box" if place else "box first", spoken=box.spoken))
+        shapes.append(text(left - 16, y + 4, shortened(box.label, 26), "name", anchor="end"))
+    spoken = "; ".join([f"{plot.name} over language pairs", *(box.spoken for box in plot.boxes)])
+    return Figure(Drawing(tuple(shapes), bottom + 12, 900.0, spoken=spoken, name=plot.name), legend=KEYS)
+
+
+def heat_maps(
+    rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]
+) -> tuple[list[HeatMap], tuple[str, str]]:
+    """Return one heat map per encoder on one colour scale, and the values at its pale and its deep end."""
+    found = [p for row in rows for p in pairs.get(row.system, {}).values() if p.value is not None]
+    values = sorted(p.value for p in found if p.value is not None)
+    low, high = (values[0], values[-1]) if values else (0.0, 1.0)
+    keys = [key for row in rows for key in pairs.get(row.system, {})]
+    languages = list(dict.fromkeys(language for key in keys for language in key))
+    sources, targets = ([tag for tag in languages if any(key[i] == tag for key in keys)] for i in (0, 1))
+    small = bool(values) and median(map(abs, values)) < SMALL
+    maps: list[HeatMap] = []
+    for row in rows:
+        if own := pairs.get(row.system, {}):
+            lines = [
+                (s, [_cell(own.get((s, t)), (low, high), 3 if small else 2) for t in targets])
+                for s in sources
+            ]
+            maps.append(HeatMap(row.label, targets, lines, not maps and len(targets) <= FEW_TARGETS))
+    if not found:
+        return maps, (numbers.MISSING, numbers.MISSING)
+    measure = found[0].measure
+    ends = (high, low) if words.lower_is_better(measure) else (low, high)
+    return maps, (numbers.number(ends[0], measure), numbers.number(ends[1], measure))
+
+
+def _cell(summary: Summary | None, ends: tuple[float, float], digits: int) -> Heat | None:
     if summary is None:
         return None
     text = numbers.number(summary.value, summary.measure)
     value = numbers.with_interval(summary.value, summary.ci, summary.measure)
     note = f" ({summary.note})" if summary.value is None and summary.note else ""
-    title = f"{words.pair(*pair)}: {value}{note}"
+    title = f"{words.pair(summary.source or '', summary.target or '')}: {value}{note}"
     if summary.value is None:
         return Heat(text, text, title, None)
     low, high = ends
     share = (summary.value - low) / (high - low) if high > low else 0.5
-    if words.lower_is_better(summary.measure):
-        share = 1 - share
-    places = min(digits, numbers.digits_of(summary.measure))
-    short = numbers.number(summary.value, digits=places)
+    share = 1 - share if words.lower_is_better(summary.measure) else share
+    short = numbers.number(summary.value, digits=min(digits, numbers.digits_of(summary.measure)))
     return Heat(text, short, title, round(share * (STEPS - 1)))

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.findings import chance, hubs, leads
-from xlingual.report.findings.retrieval import few_queries
+from xlingual.report.findings import leads
 from xlingual.report.leaders import BoardRow, contains
+from xlingual.report.pages import hubs
+from xlingual.report.pages.evaluation import few_queries
 from xlingual.report.pool_views import EncoderViews, views_of
 from xlingual.results import Results
 from xlingual.results.cautions import judged_share, less_judged
@@ -23,14 +24,14 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
     leader = next((row for row in found if row.standing == "leader"), None)
     every = views_of(runs, found)
     sentences = []
-    if leader is not None and chance.none_above(found):
-        sentences += chance.nothing_found(found[0], found, name, "")
+    if leader is not None and leads.none_above(found):
+        sentences += leads.nothing_found(found[0], found, name, "")
     elif leader is not None:
         best = next(one for one in every if one.row is leader)
         sentences += [leads.lead(leader, found, name, ""), *leads.position(leader)]
         sentences += _hardest(best)
-    if not (chance.none_above(found) and all(row.at_chance for row in found)):
-        sentences += chance.at_or_below(found)
+    if not (leads.none_above(found) and all(row.at_chance for row in found)):
+        sentences += leads.at_or_below(found)
     sentences += less_judged(
         {one.row.encoder: judged_share(one.entry) for one in every if one.entry is not None},
         rows[0].measure,

@@ -7,9 +7,10 @@ from statistics import fmean
 
 from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.report.findings import chance, hubs, leads
-from xlingual.report.findings.retrieval import few_queries
+from xlingual.report.findings import leads
 from xlingual.report.leaders import BoardRow, contains
+from xlingual.report.pages import hubs
+from xlingual.report.pages.evaluation import few_queries
 from xlingual.report.pool_views import (
     ONE_TARGET,
     PREFER_OWN,
@@ -42,8 +43,8 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
     sentences = []
     if leader is not None:
         where = _where(runs, leader)
-        if chance.none_above(found):
-            sentences += chance.nothing_found(found[0], found, name, where)
+        if leads.none_above(found):
+            sentences += leads.nothing_found(found[0], found, name, where)
         else:
             every = views_of(runs, found)
             best = next(one for one in every if one.row is leader)
@@ -57,8 +58,8 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
                 *hubs.alarm(runs, found),
             ]
             sentences += own_first(views_of(runs, [leader], PREFER_OWN)[0])
-    if not (chance.none_above(found) and all(row.at_chance for row in found)):
-        sentences += chance.at_or_below(found)
+    if not (leads.none_above(found) and all(row.at_chance for row in found)):
+        sentences += leads.at_or_below(found)
     sentences += leads.misses(run, rows)
     return sentences + leads.without_value(rows, name) + few_queries(run, task.name)
 

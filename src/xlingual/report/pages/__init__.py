@@ -11,7 +11,6 @@ from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
-from xlingual.report.emphasis import NONE, Emphasis
 from xlingual.results.provenance import Input, Provenance
 
 # record → the module of its page, whose function `page` makes it
@@ -37,14 +36,12 @@ PAGES: Mapping[str, str] = {
     "PoolOverview": "overview",
 }
 _SHORT = 12  # digits of a digest that people compare
-EMPHASISED = ("Results",)  # pages with a box plot of language pairs
 
 
-def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) -> Page:  # noqa: ANN401
+def page_of(found: Any, *, title: str | None = None) -> Page:  # noqa: ANN401
     """Return the page of what was found: a record of `xlingual.results`, or several Results.
 
-    `emphasis`: what its figures show first. Raises InputError where the record has no page, or its page not
-    the figures.
+    Raises InputError where the record has no page.
     """
     if isinstance(found, str | Path):
         raise InputError(
@@ -65,10 +62,7 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     if name not in PAGES:
         raise InputError(f"a {name} has no page; these have one: {', '.join(PAGES)}")
     module = import_module(PAGES[name] if "." in PAGES[name] else f"xlingual.report.pages.{PAGES[name]}")
-    more = {"emphasis": emphasis} if name in EMPHASISED else {}
-    if not more:
-        emphasis.refuse()
-    page: Page = module.page(found, title=title, **more)
+    page: Page = module.page(found, title=title)
     if not several or len(found) == 1:
         page = replace(page, made=_made(found[0] if several else found))
     return page

@@ -9,7 +9,7 @@ from xlingual.report import leaders, numbers, words
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
-from xlingual.report.findings import chance
+from xlingual.report.findings import leads
 from xlingual.report.leaders import BoardRow
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Table, TableRoom, Where
 from xlingual.report.table import Row as TableRow
@@ -54,10 +54,10 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
     """Return the leaderboard of one measure, without empty columns."""
     axis = bar_axis(rows)
     places = {row.run for row in rows}
-    led = {place for place in places if not chance.none_above([row for row in rows if row.run == place])}
+    led = {place for place in places if not leads.none_above([row for row in rows if row.run == place])}
     apart = leaders.ranked_apart(runs, task.name)
     unit = leaders.unit(runs)
-    leads = "" if len(rows) == 1 else f"leads its {unit}" if len(places) > 1 else "leads"
+    badge = "" if len(rows) == 1 else f"leads its {unit}" if len(places) > 1 else "leads"
     ceilings = len(_texts(rows, "ceiling")) > 1
     columns = (
         Column("#", "rank", ""),
@@ -77,7 +77,7 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
     )
     made = [
         TableRow(
-            _cells(row, leads if row.run in led else None, ceilings),
+            _cells(row, badge if row.run in led else None, ceilings),
             tone=f"{row.standing if row.run in led or row.standing == 'unknown' else 'unled'}"
             f"{' at-chance' if row.at_chance else ''}",
             begins=apart and i > 0 and row.run != rows[i - 1].run,
@@ -91,12 +91,12 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
     )
 
 
-def _cells(row: BoardRow, leads: str | None, ceilings: bool) -> tuple[Cell, ...]:
-    """Return the cells of a row; `leads`: the text of the leader's badge, None where no encoder leads."""
+def _cells(row: BoardRow, badge: str | None, ceilings: bool) -> tuple[Cell, ...]:
+    """Return the cells of a row; `badge`: the text of the leader's badge, None where no encoder leads."""
     badges = []
-    if leads and row.standing == "leader":
-        badges.append(Badge(leads, where="page"))
-    elif leads is not None and row.standing == "level":
+    if badge and row.standing == "leader":
+        badges.append(Badge(badge, where="page"))
+    elif badge is not None and row.standing == "level":
         badges.append(Badge("level", "soft", "level with the leader"))
     if row.at_chance:
         badges.append(Badge("at chance", "warn"))

@@ -12,12 +12,10 @@ from dataclasses import replace
 from xlingual.languages import named
 from xlingual.report import leaders, numbers, words
 from xlingual.report.blocks import Block, Fold, Heading, Legend, Prose, Section
-from xlingual.report.findings import hubs as hub_findings
 from xlingual.report.findings.leads import may_be_luck
-from xlingual.report.findings.retrieval import findings
 from xlingual.report.leaders import BoardRow, contains, side_of_chance
 from xlingual.report.pages import hubs
-from xlingual.report.pages.evaluation import TaskPart
+from xlingual.report.pages.evaluation import TaskPart, findings
 from xlingual.report.table import Badge, Cell, Column, Key, Row, Table, TableRoom
 from xlingual.results import Entry, Interval, Results, Summary, by_key
 from xlingual.results.views import Against, ImageSentenceViews
@@ -250,7 +248,7 @@ def _verdict(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> l
             measure = by_key(run.entries, task=TASK.name)[0].measure
             own = _summaries(run, language, measure)
         sentences += _about(f"In {named(language)}", measure, own)
-    return [*sentences, *hub_findings.alarm(runs, rows)]
+    return [*sentences, *hubs.alarm(runs, rows)]
 
 
 def _about(where: str, measure: str, rows: Mapping[str, Summary]) -> list[str]:

@@ -11,10 +11,9 @@ from xlingual.report import leaders, numbers
 from xlingual.report.blocks import Block, Section
 from xlingual.report.figures import pool_maps
 from xlingual.report.findings.judged_retrieval import of_run
-from xlingual.report.findings.retrieval import findings
 from xlingual.report.pages import hubs
 from xlingual.report.pages.boards import boards
-from xlingual.report.pages.evaluation import TaskPart
+from xlingual.report.pages.evaluation import TaskPart, findings
 from xlingual.report.pool_views import EncoderViews, languages_of, views_of
 from xlingual.report.table import Cell, Column, Table
 from xlingual.report.words import GLOSSARY

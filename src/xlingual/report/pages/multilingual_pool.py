@@ -12,10 +12,9 @@ from xlingual.report.figures import pool_maps
 from xlingual.report.figures.labels import shortened
 from xlingual.report.figures.multilingual_pool import losses, space, trade_off
 from xlingual.report.findings.multilingual_pool import of_run
-from xlingual.report.findings.retrieval import findings
 from xlingual.report.pages import hubs, pool_tables, pools_side_by_side
 from xlingual.report.pages.boards import boards, notes
-from xlingual.report.pages.evaluation import TaskPart
+from xlingual.report.pages.evaluation import TaskPart, findings
 from xlingual.report.pool_columns import columns
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, policies_of, tables_of, views_of
 from xlingual.report.table import Badge

@@ -10,12 +10,10 @@ from xlingual.report import leaders, numbers
 from xlingual.report.axis import Axis, axis_for
 from xlingual.report.blocks import Block, Figure, Fold, Group, Heading, Legend, Prose, Section
 from xlingual.report.figures.frame import Frame
-from xlingual.report.findings import chance
-from xlingual.report.findings.leads import MOST_NAMED, lead, without_value
-from xlingual.report.findings.retrieval import findings
+from xlingual.report.findings import leads
 from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.pages.boards import boards
-from xlingual.report.pages.evaluation import TaskPart
+from xlingual.report.pages.evaluation import TaskPart, findings
 from xlingual.report.shapes import Drawing, circle, path, polyline
 from xlingual.report.table import Cell, Column, Key, Row, Table, TableRoom
 from xlingual.results import Entry, Results, Summary, by_key
@@ -191,13 +189,13 @@ def _verdict(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> l
         leader = next((row for row in valued if row.standing == "leader"), valued[0])
         n_files = len(grid.rows) - (MEAN in grid.rows)
         where = f" on {grid.rows[0]}" if n_files == 1 else f" on average over {n_files} files"
-        if chance.none_above(valued):
-            sentences += chance.nothing_found(valued[0], valued, measure, where)
+        if leads.none_above(valued):
+            sentences += leads.nothing_found(valued[0], valued, measure, where)
         else:
-            sentences += [lead(leader, valued, measure, where), *_against(grid, leader.encoder)]
-        if not (chance.none_above(valued) and all(row.at_chance for row in valued)):
-            sentences += chance.at_or_below(valued)
-    return sentences + without_value(rows, measure)
+            sentences += [leads.lead(leader, valued, measure, where), *_against(grid, leader.encoder)]
+        if not (leads.none_above(valued) and all(row.at_chance for row in valued)):
+            sentences += leads.at_or_below(valued)
+    return sentences + leads.without_value(rows, measure)
 
 
 def _against(grid: Grid, leader: str) -> list[str]:
@@ -211,7 +209,7 @@ def _against(grid: Grid, leader: str) -> list[str]:
         ]
         if not shown or list(gaps) == [leader]:  # the lead says it
             return []
-        return [f"Against the baseline {grid.reference}: {numbers.in_words(shown, MOST_NAMED)}."]
+        return [f"Against the baseline {grid.reference}: {numbers.in_words(shown, leads.MOST_NAMED)}."]
     weak = [
         f"{name} on {file}"
         for name, file, gap in grid.tests
@@ -221,7 +219,7 @@ def _against(grid: Grid, leader: str) -> list[str]:
         return []
     return [
         f"After Holm's correction for {len(grid.tests)} tests the difference between {leader} and "
-        f"{numbers.in_words(weak, MOST_NAMED)} may be luck."
+        f"{numbers.in_words(weak, leads.MOST_NAMED)} may be luck."
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlingual.report import verdict
-from xlingual.report.findings.advice import advice
+from xlingual.report.findings.leads import advice
 from xlingual.report.leaders import leaderboard
 from xlingual.tasks import task_of
 
