@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Block, Figure, Finding, Group, Heading, Legend, Page, Prose, Section
+from xlingual.report.conditions import fewer_items
 from xlingual.report.figures.frame import Ends, Frame, Size, fitted, line_swatch, mark_swatch, scatter
-from xlingual.report.findings import sampling
 from xlingual.report.leaders import contains
 from xlingual.report.shapes import Drawing
 from xlingual.report.table import Cell, Key, Table, TableRoom, narrower
@@ -70,7 +70,7 @@ def page(validation: Validation, *, title: str | None = None) -> Page:
     shown = [words.pair(pair.source, pair.target) for pair in pairs]
     names = list(dict.fromkeys(row.encoder for pair in pairs for row in pair.encoders))
     samples = [pair.conditions.get("sample", "") for pair in pairs]
-    last = [*sampling.sentences(validation.request or {}, samples), MONTE_CARLO]
+    last = [*fewer_items(validation.request or {}, samples), MONTE_CARLO]
     verdict = [
         Finding(_sentences(pair), name if len(pairs) > 1 else "")
         for pair, name in zip(pairs, shown, strict=True)
