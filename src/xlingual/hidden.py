@@ -9,38 +9,12 @@ _KEY = re.compile(r"[A-Za-z][\w.-]*")
 _HIDDEN = "…"
 # options whose values errors may print; any other may hold a key by mistake
 _PLAIN = frozenset(
-    {
-        *(
-            "base",
-            "by",
-            "from",
-            "shrink",
-            "base_url",
-            "batch",
-            "beams",
-            "candidate_prompt",
-            "column",
-            "device",
-            "dim",
-            "dtype",
-        ),
-        *("file", "fit", "id", "kind", "max_length"),
-        *("n", "output", "pairs", "pool", "prompt", "prompts"),
-        *(
-            "query_prompt",
-            "retries",
-            "revision",
-            "scaling",
-            "seed",
-            "split",
-            "timeout",
-            "title",
-            "to",
-        ),
-        *("trained_on", "unknown", "weight", "words"),
-        *("b", "field", "index", "k1", "method", "stemmer", "stopwords"),
-        *("body", "hubs", "latency", "power"),
-    }
+    re.findall(
+        r"\w+",
+        "b base base_url batch body by candidate_prompt column device dim dtype field fit id k1 kind "
+        "latency max_length n pairs pool prompt query_prompt retries revision seed shrink split "
+        "title to trained_on unknown weight",
+    )
 )
 _URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)
 

@@ -68,7 +68,7 @@ SPECS = {
     "api": "api:tiny?dim=6&base_url={service}",
     "wordvec": "wordvec:{folder}/words.{{lang}}.vec",
     "wordvec-mean": "wordvec:{folder}/words.{{lang}}.vec?weight=mean",
-    "wordvec-fit": "wordvec:{folder}/words.{{lang}}.vec?weight=sif&fit=m.csv#train",
+    "wordvec-fit": "wordvec:{folder}/words.{{lang}}.vec?fit=m.csv#train",
     "translate": "translate:{folder}/de.tsv::wordvec:{folder}/words.en.vec?weight=mean",
     "concat": "concat:?split=halves::wordvec:{folder}/words.{{lang}}.vec?weight=mean",
 }
@@ -87,7 +87,7 @@ SPECS |= {  # on top of vectors that are all different, fitted on the same texts
         "cca": "2",
     }.items()
 }
-SPECS["delta"] = "delta:?from=de&to=en&fit=m.csv#train::chargram:?dim=64&n=2-3&fit=m.csv#train"
+SPECS["delta"] = "delta:?to=en&fit=m.csv#train::chargram:?dim=64&n=2-3&fit=m.csv#train"
 SPECS |= {
     "truncate": "truncate:3::random:?dim=8",
     "quantize": "quantize:binary::random:?dim=8",

@@ -140,7 +140,7 @@ def test_rows_that_are_evaluated_are_found_before_anything_is_fitted(
     def fail(*_: object) -> None:
         raise AssertionError("fitted")
 
-    monkeypatch.setattr("xlingual.encoders.lsa._right_singular_vectors", fail)
+    monkeypatch.setattr("xlingual.encoders.lsa.right_singular_vectors", fail)
     spec = "lsa:?pairs=5&fit=pool#train"
     refused(evaluate(text=spec), "'lsa' was fitted on 60 of the 240 texts")
     with pytest.raises(AssertionError, match="fitted"):

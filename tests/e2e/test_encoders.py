@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from runpy import run_path
@@ -38,23 +37,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with fake.serving() as running:
         yield running
-
-
-@pytest.fixture
-def plugin(work: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Install a package with a good, a broken and a clashing plug-in."""
-    info = work / "site" / "xl_package-1.2.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: xl-package\nVersion: 1.2\n")
-    names = "xlgood = xl_e2e:good\nxlbad = xl_e2e:bad\nrandom = xl_e2e:good\n"
-    (info / "entry_points.txt").write_text(f"[xlingual.encoders]\n{names}")
-    (work / "site" / "xl_e2e.py").write_text(
-        "from xlingual.encoders import Scheme\n"
-        "good = Scheme('xlgood', ('texts',), 'sees [all]', 'xl_e2e', argument='X', extra='api')\n"
-    )
-    monkeypatch.syspath_prepend(str(work / "site"))
-    yield
-    sys.modules.pop("xl_e2e", None)
 
 
 def test_the_list_has_every_scheme(xlingual: Any) -> None:
@@ -105,22 +87,6 @@ def test_options_of_one(xlingual: Any, name: str) -> None:
         assert f"\n {option.name} " in out
     found = json.loads(xlingual("encoders", f"{name}:model", "--json").out)
     assert [option["name"] for option in found["options"]] == [one.name for one in SCHEMES[name].options]
-
-
-def test_plug_ins_are_listed_good_and_bad(xlingual: Any, plugin: None) -> None:
-    outcome = xlingual("encoders")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert " xlgood:X" in outcome.out and "sees [all]" in outcome.out and "xl_e2e:good" in outcome.out
-    found = json.loads(xlingual("encoders", "--json").out)["schemes"][len(SCHEMES) :]
-    assert {row["name"]: bool(row["problem"]) for row in found} == {"xlbad": True, "xlgood": False}
-    refused(xlingual("encoders", "xlbad"), "xl_e2e:bad", "failed")
-
-
-def test_a_broken_plug_in_harms_only_its_users(xlr: Any, plugin: None) -> None:
-    refused(xlr("xlbad:x"), "xlbad", "loading the plug-in xl_e2e:bad failed: AttributeError")
-    refused(xlr("xlgood:x"), "the plug-in xl_e2e: build failed: AttributeError")
-    refused(xlr("xlgod:x"), "'xlgod'", "Did you mean 'xlgood'?")
-    assert xlr("random").code == 0
 
 
 def test_a_function_is_evaluated(xlr: Any, work: Path) -> None:

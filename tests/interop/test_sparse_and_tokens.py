@@ -143,7 +143,7 @@ def test_prompts_of_a_spec_take_the_place_of_the_models(model):
         {
             "own": f"st:{model.folder}",
             "other": f"st:{model.folder}?query_prompt=the",
-            "none": f"st:{model.folder}?prompts=none",
+            "none": f"st:{model.folder}?prompt=",
         },
         languages=["en"],
     )

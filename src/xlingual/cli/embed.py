@@ -9,12 +9,9 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import manifest_or_pool, store_of
-from xlingual.errors import InputError
-from xlingual.requests.ranking import available_cores
 from xlingual.requests.single import EmbedRequest
 
 if TYPE_CHECKING:
-    from xlingual.embed.encoder_pool import EncoderPool
     from xlingual.workflows.embed import Exported
 
 
@@ -27,7 +24,6 @@ def embed(request: EmbedRequest) -> None:
     from xlingual.workflows.embed import embed
 
     check_folder(request.out)
-    pool = _encoder_pool(request)
     store = store_of(request.keeping)
     with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         progress("reading the data", 0, 1)
@@ -40,24 +36,10 @@ def embed(request: EmbedRequest) -> None:
             half=request.half,
             offsets=request.offsets,
             store=store,
-            crew=pool,
             progress=progress,
         )
     if not request.quiet:
         _show(found)
-
-
-def _encoder_pool(request: EmbedRequest) -> EncoderPool | None:
-    """Return the pool of a Ray cluster; None where encoders run on this machine."""
-    if request.backend != "ray":
-        if request.address is not None or request.workers is not None:
-            raise InputError("--address and --workers are for clusters: add --backend ray, or leave them out")
-        return None
-    from xlingual.cluster import imported
-    from xlingual.embed.encoder_pool import EncoderPool
-
-    imported()  # says what to install, before any work is done
-    return EncoderPool(request.address, request.workers, cores=available_cores())
 
 
 def _show(found: list[Exported]) -> None:

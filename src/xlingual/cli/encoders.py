@@ -24,58 +24,47 @@ _SUMMARY = Column("what it is", "name", data=True)
 
 @dataclass(frozen=True)
 class SchemeRow:
-    """A scheme; `package` is the entry point of a plug-in, None where it is built in."""
+    """A scheme, and what it needs."""
 
     name: str
-    scheme: Scheme | None
-    package: str | None = None
-    problem: str | None = None  # why it cannot be used
+    scheme: Scheme
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The optional packages that are not installed."""
-        return missing(self.scheme.extra) if self.scheme and self.scheme.extra else ()
+        return missing(self.scheme.extra) if self.scheme.extra else ()
 
     @property
     def pip(self) -> str | None:
         """What installs the packages that are missing; None where none is."""
-        return pip_line(self.scheme.extra) if self.scheme and self.scheme.extra and self.missing else None
+        return pip_line(self.scheme.extra) if self.scheme.extra and self.missing else None
 
     @property
     def returns_lists(self) -> bool:
         """Whether it is a search system, and no encoder."""
-        return self.scheme is not None and "lists" in self.scheme.takes
+        return "lists" in self.scheme.takes
 
     @property
     def encodes(self) -> str:
         """What it encodes, in words."""
-        return "–" if self.returns_lists or self.scheme is None else ", ".join(self.scheme.takes)
-
-    @property
-    def form(self) -> str:
-        """How its specs are written."""
-        return f"{self.name}:" if self.scheme is None else self.scheme.form
+        return "–" if self.returns_lists else ", ".join(self.scheme.takes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON."""
         scheme = self.scheme
-        found: dict[str, Any] = {"name": self.name, "spec": self.form}
-        if scheme is not None:
-            found |= {
-                "encodes": [] if self.returns_lists else list(scheme.takes),
-                "returns_lists": self.returns_lists,
-                "summary": scheme.summary,
-                "options": [
-                    {"name": option.name, "default": option.default, "summary": option.summary}
-                    for option in scheme.options
-                ],
-                "packages": list(packages(scheme.extra)) if scheme.extra else [],
-            }
-        return found | {
+        return {
+            "name": self.name,
+            "spec": scheme.form,
+            "encodes": [] if self.returns_lists else list(scheme.takes),
+            "returns_lists": self.returns_lists,
+            "summary": scheme.summary,
+            "options": [
+                {"name": option.name, "default": option.default, "summary": option.summary}
+                for option in scheme.options
+            ],
+            "packages": list(packages(scheme.extra)) if scheme.extra else [],
             "missing": list(self.missing),
             "install": self.pip,
-            "offered_by": self.package,
-            "problem": self.problem,
         }
 
 
@@ -83,47 +72,23 @@ class SchemeRow:
 def encoders(request: EncodersRequest) -> None:
     """List the schemes of encoders: what each scheme encodes, and whether its packages are installed.
 
-    With NAME, show how to write specs of that scheme and their options. The list includes schemes of other
-    installed packages (plug-ins). No encoder is loaded.
+    With NAME, show how to write specs of that scheme and their options. No encoder is loaded.
     """
-    with screen.warnings_as_lines():
-        rows = _rows()
-        chosen = _chosen(request.name, rows) if request.name is not None else None
-    content = chosen.to_dict() if chosen else {"schemes": [row.to_dict() for row in rows]}
-    page = (
-        _page_of_all(rows) if chosen is None or chosen.scheme is None else _page_of_one(chosen, chosen.scheme)
-    )
-    screen.show_page(page, content, request)
-
-
-def _rows() -> list[SchemeRow]:
-    """Return the built-in schemes, then those of other packages, broken ones too."""
     from xlingual.encoders import SCHEMES
-    from xlingual.encoders.spec import plugins, scheme_of
 
-    rows = [SchemeRow(name, scheme) for name, scheme in SCHEMES.items()]
-    for name, entry in sorted(plugins().items()):
-        try:
-            rows.append(SchemeRow(name, scheme_of(name), entry.value))
-        except InputError as error:
-            rows.append(SchemeRow(name, None, entry.value, str(error)))
-    return rows
-
-
-def _chosen(name: str, rows: Sequence[SchemeRow]) -> SchemeRow:
-    """Return the row of a name, however much of a spec it is."""
-    word = name.partition(":")[0].partition("?")[0]
-    found = {row.name: row for row in rows}
-    if word not in found:
-        raise InputError(f"no scheme {word!r}.{did_you_mean(word, found)} Known: {listed(found, 40)}")
-    if found[word].scheme is None:
-        raise InputError(str(found[word].problem))
-    return found[word]
+    rows = {name: SchemeRow(name, scheme) for name, scheme in SCHEMES.items()}
+    if request.name is None:
+        content = {"schemes": [row.to_dict() for row in rows.values()]}
+        screen.show_page(_page_of_all(list(rows.values())), content, request)
+        return
+    word = request.name.partition(":")[0].partition("?")[0]
+    if word not in rows:
+        raise InputError(f"no scheme {word!r}.{did_you_mean(word, rows)} Known: {listed(rows, 40)}")
+    screen.show_page(_page_of_one(rows[word], rows[word].scheme), rows[word].to_dict(), request)
 
 
 def _page_of_all(rows: Sequence[SchemeRow]) -> Page:
-    lines = [f"{row.name} needs {row.pip}" for row in rows if row.scheme and row.pip]
-    lines += [row.problem for row in rows if row.problem]
+    lines = [f"{row.name} needs {row.pip}" for row in rows if row.pip]
     lines.append("options of one: xlingual encoders NAME")
     lines.append(f"specs: {address('reference/encoders')}")
     encoding, listing = ([row for row in rows if row.returns_lists == which] for which in (False, True))
@@ -138,9 +103,7 @@ def _page_of_all(rows: Sequence[SchemeRow]) -> Page:
 def _all_table(title: str, rows: Sequence[SchemeRow], full: bool) -> Table:
     """Return the table of schemes; in the short form a scheme is its name only."""
     cells = [
-        (row.form if full else row.name, row.encodes, row.scheme.summary, _state(row))
-        for row in rows
-        if row.scheme is not None
+        (row.scheme.form if full else row.name, row.encodes, row.scheme.summary, _state(row)) for row in rows
     ]
     heads = ("spec" if full else "scheme", Column("encodes", "words"), _SUMMARY, Column("packages", "words"))
     return Table.of_texts(
@@ -153,7 +116,7 @@ def _state(row: SchemeRow) -> str:
     """Return whether what a scheme needs is there, in a word or two."""
     if row.missing:
         return "missing"
-    return row.package or ("installed" if row.scheme and row.scheme.extra else "–")
+    return "installed" if row.scheme.extra else "–"
 
 
 def _page_of_one(row: SchemeRow, scheme: Scheme) -> Page:
@@ -163,8 +126,6 @@ def _page_of_one(row: SchemeRow, scheme: Scheme) -> Page:
         scheme.summary,
         "returns lists of candidates" if row.returns_lists else f"encodes {' and '.join(scheme.takes)}",
     ]
-    if row.package:
-        lines.append(f"offered by {row.package}")
     if scheme.extra:
         state = f"not installed: {', '.join(row.missing)}; {row.pip}" if row.missing else "installed"
         lines.append(f"needs {', '.join(packages(scheme.extra))} ({state})")

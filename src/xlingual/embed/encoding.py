@@ -175,9 +175,7 @@ def _compute(
         context = batch.context or [""] * len(batch)
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows.tolist()])
         order = np.argsort(-lengths, kind="stable")
-    most = min(SHARD_ROWS * encoder.workers, encoder.piece or SHARD_ROWS << 20)
-    seconds = PIECE_SECONDS if encoder.workers == 1 else SHARD_SECONDS
-    done, size = 0, min(_FIRST, most)
+    done, size = 0, _FIRST
     pending: list[tuple[Ints, Encoded]] = []
     since = time.monotonic()
 
@@ -200,7 +198,8 @@ def _compute(
             pending.append((piece, encoded))
             rate = len(piece) / max(time.perf_counter() - start, 1e-6)
             done += len(piece)
-            size = max(1, int(min(most, 4 * size, max(rate * seconds, min(_FIRST, rate * SHARD_SECONDS)))))
+            most = max(rate * PIECE_SECONDS, min(_FIRST, rate * SHARD_SECONDS))
+            size = max(1, int(min(SHARD_ROWS, 4 * size, most)))
             if source.report is not None:
                 source.report(source.what, done, len(rows))
             full = sum(len(piece) for piece, _ in pending) >= SHARD_ROWS

@@ -29,9 +29,9 @@ from xlingual.encoders.scheme import (
     Option,
     Prompts,
     Scheme,
-    amount,
     not_empty,
-    whole_number,
+    positive,
+    reader,
 )
 from xlingual.errors import InputError, warn
 from xlingual.records import Texts
@@ -48,10 +48,9 @@ SCHEME = Scheme(
     options=(
         Option("base_url", not_empty, "https://api.openai.com/v1", "where the service is"),
         Option("key_env", not_empty, "OPENAI_API_KEY", "environment variable that holds the key"),
-        Option("batch", whole_number(1), 128, "texts of one request"),
-        Option("dim", whole_number(1), None, "dimensions to ask for"),
-        Option("retries", whole_number(0), 6, "number of retries of a request that failed temporarily"),
-        Option("timeout", amount, 60.0, "seconds to wait for an answer"),
+        Option("batch", positive, 128, "texts of one request"),
+        Option("dim", positive, None, "dimensions to ask for"),
+        Option("retries", reader("[0-9]{1,3}", int, "a whole number"), 6, "tries after one that failed"),
         Option("revision", not_empty, None, "your own version name: a new one computes all vectors again"),
         *PROMPTS,
         TRAINED_ON,
@@ -61,11 +60,14 @@ SCHEME = Scheme(
 )
 PASSING = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # statuses after which a request is repeated
 TOO_LARGE = (400, 413, 422)  # statuses after which the texts of a request are sent in two
-LONGEST_WAIT, PATIENCE = 60.0, 600.0  # seconds between two tries; that a service may ask to wait
+LONGEST_WAIT, PATIENCE, TIMEOUT = (
+    60.0,
+    600.0,
+    120.0,
+)  # seconds between tries, at a service's wish, for an answer
 REMEDIES = {
-    400: "it may be empty or too long",
     401: "set {key_env} to a valid key",
-    403: "the key may not be used for this: set {key_env} to another key",
+    403: "set {key_env} to a key that may be used for this",
     404: "unknown model, or wrong ?base_url=",
     429: "the quota of the account is used up",
 }
@@ -91,11 +93,6 @@ class ApiEncoder(Encoder):
         self._most: int = options["batch"]  # texts of a request that the service takes
 
     @property
-    def piece(self) -> int:
-        """The texts of one request."""
-        return self._most
-
-    @property
     def content(self) -> tuple[str, ...]:
         """The text, and with prompts for roles the role."""
         return ("text", "role") if self.by_role else ("text",)
@@ -116,12 +113,13 @@ class ApiEncoder(Encoder):
         prompt = self.prompts.before(batch.role)
         whole = [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]  # no surrogates
         texts, index = distinct_rows(whole)
-        key, timeout = key_of(self.options["key_env"], self.url), self.options["timeout"]
+        key_env = self.options["key_env"]
+        key = key_of(key_env, self.url)
         parts = [np.empty((0, self._dim or 0), dtype=np.float32)]
         start = 0
         with httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=httpx.Timeout(timeout, connect=min(10.0, timeout)),
+            timeout=httpx.Timeout(TIMEOUT, connect=10.0),
             transport=httpx.HTTPTransport() if is_local(self.url) else None,  # without a proxy
             follow_redirects=False,  # the key is for this host alone
         ) as client:
@@ -133,12 +131,11 @@ class ApiEncoder(Encoder):
                     self._most = len(part) // 2
                     continue
                 if status != 200:
-                    text = f"the text {part[0][:40]!r}, of {len(part[0]):,} characters"
-                    refused = text if status in TOO_LARGE else "the request"
-                    remedy = (
-                        REMEDIES[400] if status in TOO_LARGE else REMEDIES.get(status, "correct ?base_url=")
-                    )
-                    remedy = remedy.format(key_env=self.options["key_env"])
+                    refused, remedy = "the request", REMEDIES.get(status, "correct ?base_url=")
+                    if status in TOO_LARGE:
+                        refused = f"the text {part[0][:40]!r}, of {len(part[0]):,} characters"
+                        remedy = "it may be empty or too long"
+                    remedy = remedy.format(key_env=key_env)
                     raise InputError(f"{self.who}: refused {refused}: {remedy} {_quoted(answer, key)}")
                 vectors = vectors_of(answer, len(part), self.who)
                 if self._dim not in (None, vectors.shape[1]):
@@ -160,8 +157,11 @@ class ApiEncoder(Encoder):
 
         dim = {"dimensions": self.options["dim"]} if self.options["dim"] else {}
         body = {"model": self.model, "input": texts, "encoding_format": "float", **dim}
-        key, attempt = client.headers.get("Authorization", "")[7:], 0
-        while True:
+        key, attempt, wait = client.headers.get("Authorization", "")[7:], 0, 0.0
+        while attempt <= self.options["retries"] and wait <= PATIENCE:
+            if attempt:
+                usual = min(LONGEST_WAIT, 2.0 ** (attempt - 1)) * (1 - 0.5 * random.SystemRandom().random())
+                time.sleep(max(usual, wait))
             attempt, wait = attempt + 1, 0.0
             try:
                 answer = client.post(f"{self.url}/embeddings", json=body)
@@ -175,15 +175,18 @@ class ApiEncoder(Encoder):
                 unreachable = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError)
                 never = self._dim in (None, self.options["dim"])  # it has not answered once
                 if (unreachable and never) or not isinstance(error, httpx.TransportError):
-                    wait = np.inf
-            if attempt > self.options["retries"] or wait > PATIENCE:
-                break
-            usual = min(LONGEST_WAIT, 2.0 ** (attempt - 1)) * (1 - 0.5 * random.SystemRandom().random())
-            time.sleep(max(usual, wait))
-        asked = f", asks to wait {wait:.0f} seconds" if PATIENCE < wait < np.inf else ""
+                    break
+        asked = f", asks to wait {wait:.0f} seconds" if wait > PATIENCE else ""
         raise InputError(
             f"{self.who}: {problem}{asked}, after {attempt} tries; vectors so far are stored: run again later"
         )
+
+
+def _content(answer: httpx.Response) -> Any:  # noqa: ANN401
+    """Read the JSON of an answer, None where it is none."""
+    with suppress(ValueError, RecursionError):
+        return answer.json()
+    return None
 
 
 def vectors_of(answer: httpx.Response, count: int, who: str) -> Vectors:
@@ -191,32 +194,30 @@ def vectors_of(answer: httpx.Response, count: int, who: str) -> Vectors:
 
     Rows stand in the order of their `index`; where they have none, in the order of the answer.
     """
-    content: Any = None
-    with suppress(ValueError, RecursionError):
-        content = answer.json()
-    rows = content.get("data") if isinstance(content, dict) else None
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(
-            f"{who}: the answer is no JSON with a list 'data' of embeddings: is ?base_url= right?"
-        )
-    places = [row.get("index", at) for at, row in enumerate(rows)]
-    if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
-        raise InputError(f"{who}: the answer to {count} texts has vectors that are not numbered from 0")
+    content = _content(answer)
+    vectors: Any = np.empty((0, 0), dtype=np.float32)
     try:
+        rows = content["data"]
+        places = [row.get("index", at) for at, row in enumerate(rows)]
+        if sorted(places) != list(range(count)):
+            raise InputError(f"{who}: the answer to {count} texts has vectors that are not numbered from 0")
         with np.errstate(over="ignore"):  # numbers too large for float32 become infinite, and are refused
             vectors = np.array([rows[at]["embedding"] for at in np.argsort(places)], dtype=np.float32)
-    except (KeyError, ValueError, TypeError, OverflowError):
-        vectors = np.empty(0, dtype=np.float32)
+    except InputError:
+        raise
+    except (KeyError, ValueError, TypeError, AttributeError, OverflowError):
+        pass
     if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all():
-        raise InputError(f"{who}: the embeddings of an answer are not lists of finite numbers of one length")
-    return vectors
+        raise InputError(
+            f"{who}: the answer is no JSON with a list 'data' of embeddings, finite numbers of one length: "
+            "is ?base_url= right?"
+        )
+    return np.asarray(vectors)
 
 
 def _quoted(answer: httpx.Response, key: str) -> str:
     """Write the status and, unless it shows a part of the key, the message of an error."""
-    content: Any = ""
-    with suppress(ValueError, RecursionError):
-        content = answer.json()
+    content = _content(answer)
     for name in ("error", "message", "detail"):
         content = content.get(name, content) if isinstance(content, dict) else content
     line = " ".join(content.split()) if isinstance(content, str) else ""
@@ -269,8 +270,6 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> ApiEnc
     key_env = options["key_env"]
     if not key_env.replace("_", "a").isalnum() or not key_env.isascii():  # not shown: it may be a key
         raise InputError("api: key_env must be the name of an environment variable, such as MY_API_KEY")
-    if options["timeout"] == 0:
-        raise InputError("api: timeout must be more than 0")
     url = address_of(options["base_url"], key_env)
     if key_of(key_env, url) and url.startswith("http://") and not is_local(url):
         warn(f"api: the key in {key_env} goes to {url.removeprefix('http://')} unencrypted: use https://")

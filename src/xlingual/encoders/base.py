@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy
+from operator import attrgetter
 from typing import Any, Protocol, cast
 
 from xlingual.arrays import Vectors
+from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Encoded, HubCorrection
 
 
@@ -45,8 +47,6 @@ class Encoder(ABC):
     hub_correction: HubCorrection | None = None
     # its name in results: objects of two names without an identity are different
     label: str = ""
-    # how many copies share the work, and each takes pieces of a batch
-    workers: int = 1
 
     @property
     @abstractmethod
@@ -93,16 +93,15 @@ class Encoder(ABC):
         """The only languages whose texts it can encode; None: any."""
         return None
 
-    @property
-    def piece(self) -> int | None:
-        """The most rows of one call to a service, since the work of an interrupted call is lost; else None.
-
-        No machine of a cluster is asked to do the work of a service.
-        """
-        return None
-
-    def check_languages(self, tags: Iterable[str], /) -> None:  # noqa: B027  (a default)
+    def check_languages(self, tags: Iterable[str], /) -> None:
         """Raise InputError where it cannot encode texts of one of the languages; asked before any work."""
+        able = self.languages
+        if able is not None and (unknown := [tag for tag in dict.fromkeys(tags) if tag not in able]):
+            who = getattr(self, "who", self.identity)
+            raise InputError(
+                f"{who} cannot encode texts in {listed(unknown)}, only in {listed(able, 20)}."
+                f"{did_you_mean(unknown[0], able)} Choose among its languages, or fit it on more"
+            )
 
     def fit_model(self) -> None:  # noqa: B027  (a default)
         """Fit it now, where it is one that is fitted; asked before any other work."""
@@ -116,30 +115,8 @@ class Encoder(ABC):
         return []
 
 
-def _of_base(name: str) -> Any:  # noqa: ANN401  (a property)
-    return property(lambda adapter: getattr(adapter.base, name))
-
-
 class Adapter(Encoder):
     """Wraps an encoder, its `base`, and says of itself what that one does, unless it defines it."""
-
-    space = _of_base("space")
-    compares_by = _of_base("compares_by")
-    trained_on_images = _of_base("trained_on_images")
-    origin = _of_base("origin")
-    fitted_images = _of_base("fitted_images")
-    opens_images = _of_base("opens_images")
-    has_own_identity = _of_base("has_own_identity")
-    by_role = _of_base("by_role")
-    hub_correction = _of_base("hub_correction")
-    content = _of_base("content")
-    depends_on_batch = _of_base("depends_on_batch")
-    fitted_on = _of_base("fitted_on")
-    languages = _of_base("languages")
-    piece = _of_base("piece")
-    check_languages = _of_base("check_languages")
-    fit_model = _of_base("fit_model")
-    notes = _of_base("notes")
 
     def __init__(self, base: Encoder) -> None:
         self.base = base
@@ -155,6 +132,14 @@ class Adapter(Encoder):
         other = copy(self)
         other.base = base
         return other
+
+
+for _name in (
+    *("space", "compares_by", "trained_on_images", "origin", "fitted_images", "opens_images", "by_role"),
+    *("has_own_identity", "hub_correction", "content", "depends_on_batch", "fitted_on", "languages"),
+    *("check_languages", "fit_model", "notes"),
+):
+    setattr(Adapter, _name, property(attrgetter(f"base.{_name}")))
 
 
 class Stacked(Adapter):

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,26 +22,15 @@ from xlingual.models.files import file_digest
 # endings of the files that loaders read, and that are fetched from a hub: never a pickle, never code
 _READ = (*("json", "txt", "model", "spm", "bpe", "codes", "tiktoken", "tokenizer", "jinja"), "safetensors")
 _DEPTH = 4  # folders of modules in folders of modules
-_VOCABULARIES = (
-    *("tokenizer.json", "vocab.txt", "tekken.json", "*.model", "*.spm", "*.tiktoken", "*.tokenizer"),
-    "vocab*.json merges.txt",  # only together
-)
-_PROCESSORS = ("preprocessor_config.json", "processor_config.json")
+_VOCABULARIES = ("tokenizer.json", "vocab*", "tekken.json", "*.model", "*.spm", "*.tiktoken", "*.tokenizer")
 _CHARACTERS = re.compile("canine|byt5|perceiver", re.IGNORECASE)  # networks without a vocabulary
-_MOSES = re.compile(
-    "(xlm|flaubert|fsmt)(tokenizer)?", re.IGNORECASE
-)  # networks whose tokenizer needs sacremoses
+_MOSES = re.compile("(xlm|flaubert|fsmt)(tokenizer)?", re.IGNORECASE)  # tokenizers that need sacremoses
 _NETWORKS = re.compile("Transformer|CLIPModel|Router|Asym")  # modules that have one, or may
 # how `model_type` begins where a network of transformers was trained on images and texts together
 _WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
 _LARGEST = 10**8  # no size in the settings of a network is larger
 
 DENSE, SPARSE, TOKENS, PAIRS = "SentenceTransformer", "SparseEncoder", "MultiVectorEncoder", "CrossEncoder"
-_KINDS = {  # as sentence-transformers names them → why they give no dense vector
-    SPARSE: "a sparse encoder (such as SPLADE), with a weight for each word of its vocabulary",
-    TOKENS: "a multi-vector encoder (such as ColBERT), with a vector for each token, compared by MaxSim",
-    PAIRS: "a cross-encoder, which scores pairs of texts and has no vectors",
-}
 _MARKS = {  # in the class of a module
     ".pylate.": TOKENS,
     ".multi_vector_encoder.": TOKENS,
@@ -61,10 +50,7 @@ def model_folder(who: str, name: str, revision: str | None = None, extra: str | 
     A model that was fetched before is taken from the cache of `huggingface_hub`, also without a network.
     `extra` is the optional package that brings the client; without it only folders are taken.
     """
-    try:
-        path = Path(name).expanduser()
-    except RuntimeError:
-        raise InputError(f"{who}: there is no such user's folder: write its whole path") from None
+    path = Path(os.path.expanduser(name))
     if name.strip() and path.is_dir():
         if revision is not None:
             raise InputError(f"{who}: revision={revision} is of a model on a hub, but this is a folder")
@@ -80,12 +66,11 @@ def model_folder(who: str, name: str, revision: str | None = None, extra: str | 
             name, revision=revision, allow_patterns=[f"*.{ending}" for ending in _READ]
         )
     except Exception as error:  # no network, switched offline, no such name or revision, a licence to accept
-        scheme = who.partition(":")[0]
-        instead = "translate:hf-FOLDER::…" if scheme == "translate" else f"{scheme}:FOLDER"
         raise InputError(
             f"{who}: not in the cache, and not fetched from the hub ({type(error).__name__}): check name and "
-            "revision; where its page asks for it, accept a licence and run `hf auth login`; or, "
-            f"where there is a network, run `hf download {name} --local-dir FOLDER` and write {instead}"
+            "revision; where its page asks for it, accept a licence and run `hf auth login`; or, where there "
+            f"is a network, run `hf download {name} --local-dir FOLDER` and write "
+            f"{who.partition(':')[0]}:FOLDER"
         ) from None
     return Path(folder)
 
@@ -123,30 +108,6 @@ def model_files(folder: str | Path) -> list[Path]:
             "processor, and weights in .safetensors"
         )
     return sorted(files)
-
-
-class Watch:
-    """Digests as they were when first asked for; `check` raises InputError where one has changed since.
-
-    What is read after `digest` and before `check` is then what the digest, and so an identity, is of.
-    """
-
-    def __init__(self) -> None:
-        self._first: dict[str, str] = {}
-
-    def digest(self, name: str, make: Callable[[], str]) -> str:
-        """Give the digest that `make` gave the first time."""
-        if name not in self._first:
-            self._first[name] = make()
-        return self._first[name]
-
-    def check(self, name: str, make: Callable[[], str], what: str) -> None:
-        """Raise InputError where `make` gives another digest now, or cannot read the files any more."""
-        first, now = self.digest(name, make), ""
-        with suppress(OSError):
-            now = make()
-        if now != first:
-            raise InputError(f"{what} changed while it was read: start again")
 
 
 def modules(folder: Path, depth: int = _DEPTH) -> list[tuple[Path, str]]:
@@ -196,25 +157,21 @@ def kind_of_folder(who: str, folder: Path, *taken: str, heads: bool = True) -> s
     colbert = any(map(_COLBERT.search, architectures)) or bool(_PYLATE & set(settings))
     if kind == "ColBERT" or (kind == DENSE and colbert):
         kind = TOKENS
-    if kind != DENSE and kind not in taken:
-        refuse_kind(who, kind)
     is_head = bool(architectures) and all(map(_HEADS.search, architectures))
     if heads and kind == DENSE and len(types) < 2 and is_head:
-        raise InputError(
-            f"{who}: is a classifier or a cross-encoder ({architectures[0]}), which has no vectors of texts: "
-            "take an encoder; to try its body as one, save that alone: "
-            "AutoModel.from_pretrained(FOLDER).save_pretrained(NEW)"
-        )
+        kind = architectures[0]
+    if kind != DENSE and kind not in taken:
+        refuse_kind(who, kind)
     return kind
 
 
 def refuse_kind(who: str, kind: str) -> None:
     """Raise InputError that says what a model of this kind is, and what to take."""
-    named = _KINDS.get(kind, f"a model of the kind {kind[:80]}")
     as_it_is = "write st: to score its texts as they are, or " if kind in (SPARSE, TOKENS) else ""
     raise InputError(
-        f"{who}: is {named}; here an encoder gives one dense vector for each text or image: {as_it_is}take a "
-        "dense one (of sentence-transformers: a SentenceTransformer)"
+        f"{who}: is a {kind[:80]}; here an encoder gives one dense vector for each text or image: {as_it_is}"
+        "take a dense one (of sentence-transformers: a SentenceTransformer), or save the body of a "
+        "classifier alone: AutoModel.from_pretrained(FOLDER).save_pretrained(NEW)"
     )
 
 
@@ -225,9 +182,8 @@ def trained_on_images(settings: Mapping[str, Any]) -> bool:
 
 def check_weights(who: str, folder: Path) -> None:
     """Raise InputError where weights are missing, are a pickle, or are fewer than the settings say."""
-    places = module_folders(folder)
-    weights = {place: sorted(place.glob("*.safetensors")) for place in places}
-    pickles = [path for place in places if not weights[place] for path in place.glob("pytorch_model*.bin")]
+    weights = {place: sorted(place.glob("*.safetensors")) for place in module_folders(folder)}
+    pickles = [path for place in weights if not weights[place] for path in place.glob("pytorch_model*.bin")]
     if pickles:
         raise InputError(
             f"{who}: {min(pickles).relative_to(folder)} is a pickle, which could run code, and is never "
@@ -236,8 +192,8 @@ def check_weights(who: str, folder: Path) -> None:
         )
     if not any(weights.values()):
         raise InputError(f"{who}: no weights in this folder: a .safetensors file is needed")
-    for place in places:
-        check_sizes(who, place / "config.json", weights[place])
+    for place, files in weights.items():
+        check_sizes(who, place / "config.json", files)
 
 
 def check_sizes(who: str, path: Path, weights: Iterable[Path]) -> None:
@@ -268,28 +224,23 @@ def check_reader(who: str, folder: Path, *, images: bool = False) -> None:
     Of the models of sentence-transformers only one with a network of transformers needs a tokenizer.
     """
     places = module_folders(folder)
-    settings = [
-        read_json(place / name) for place in places for name in ("config.json", "tokenizer_config.json")
-    ]
-    kinds = [str(part.get(name)) for part in settings for name in ("model_type", "tokenizer_class")]
-    if any(map(_MOSES.fullmatch, kinds)):
-        require(f"the tokenizer of {who}", "mt", "sacremoses")
-    reads_texts = any(map(_CHARACTERS.match, kinds)) or any(
-        all(any(place.glob(name)) for name in names.split()) for place in places for names in _VOCABULARIES
-    )
-    reads_images = any((place / name).is_file() for place in places for name in _PROCESSORS)
-    listing = folder / "modules.json"
-    has_network = not listing.is_file() or _NETWORKS.search(listing.read_text(encoding="utf-8"))
-    if reads_images if images else reads_texts or not has_network:
-        return
-    needed, other = ("preprocessor_config.json", "texts") if images else ("tokenizer", "images")
-    hint = (
-        f": is it a model of {other}? It is then the encoder of {other}"
-        if reads_texts or reads_images
-        else ""
-    )
-    raise InputError(
-        f"{who}: has no {needed}{hint}; copy its files from where the model comes from, or write them: "
-        f"{'AutoImageProcessor' if images else 'AutoTokenizer'}.from_pretrained(ORIGIN)"
-        ".save_pretrained(FOLDER)"
-    )
+    if images:
+        needed, maker = "preprocessor_config.json", "AutoImageProcessor"
+        files: tuple[str, ...] = ("preprocessor_config.json", "processor_config.json")
+    else:
+        needed, maker, files = "tokenizer", "AutoTokenizer", _VOCABULARIES
+        both = [
+            read_json(place / name) for place in places for name in ("config.json", "tokenizer_config.json")
+        ]
+        kinds = [str(part.get(name)) for part in both for name in ("model_type", "tokenizer_class")]
+        if any(map(_MOSES.fullmatch, kinds)):
+            require(f"the tokenizer of {who}", "mt", "sacremoses")
+        listing = folder / "modules.json"
+        bare = listing.is_file() and not _NETWORKS.search(listing.read_text(encoding="utf-8"))
+        if bare or any(map(_CHARACTERS.match, kinds)):
+            return
+    if not any(any(place.glob(name)) for place in places for name in files):
+        raise InputError(
+            f"{who}: has no {needed}: is it a model of {'texts' if images else 'images'}? Else copy its "
+            f"files, or write them: {maker}.from_pretrained(ORIGIN).save_pretrained(FOLDER)"
+        )

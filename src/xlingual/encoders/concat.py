@@ -29,12 +29,6 @@ SCHEME = Scheme(
             None,
             "make title and body of the text itself: its first sentence and the rest, or its halves",
         ),
-        Option(
-            "scaling",
-            one_of("unit", "raw"),
-            "unit",
-            "unit: title and body count alike; raw: by the length of their vectors",
-        ),
     ),
     over="must",
 )
@@ -43,28 +37,21 @@ SCHEME = Scheme(
 class ConcatTexts(Stacked):
     """Texts with a title and a body as float32 [n, 2·d]: what Triplet's layers get, without the layers.
 
-    With `scaling` "unit" each half has length 1, so that the cosine of two texts is the mean of the cosines
-    of their titles and of their bodies; "raw" takes the vectors as they are. A zero half stays zero.
+    Each half has length 1, so that the cosine of two texts is the mean of the cosines of their titles and of
+    their bodies. A zero half stays zero.
     """
 
-    def __init__(
-        self,
-        base: Encoder,
-        title: str = "title",
-        body: str = "body",
-        split: str | None = None,
-        scaling: str = "unit",
-    ) -> None:
+    def __init__(self, base: Encoder, title: str, body: str, split: str | None) -> None:
         super().__init__(base)
         remedy = "Name the columns with title= and body=, or split the text itself with split="
-        self.scaling, self._views = scaling, ViewReader("concat", title, body, split, remedy)
+        self._views = ViewReader("concat", title, body, split, remedy)
 
     @property
     def identity(self) -> str:
-        """The columns, how they are scaled, and the identity of the encoder below."""
+        """The columns, and the identity of the encoder below."""
         views = self._views
         columns = f"split={views.split}" if views.split else f"title={views.title}&body={views.body}"
-        return f"concat:{columns}&scaling={self.scaling}::{self.base.identity}"
+        return f"concat:{columns}::{self.base.identity}"
 
     def inputs(self, batch: Texts, /) -> tuple[Texts, Texts]:
         """Give what the encoder below encodes: the titles and the bodies."""
@@ -72,8 +59,7 @@ class ConcatTexts(Stacked):
 
     def apply(self, *vectors: Vectors) -> Vectors:
         """Give float32 [n, 2·d] for the base's vectors float32 [n, d] of titles and of bodies."""
-        halves = map(unit_rows, vectors) if self.scaling == "unit" else vectors
-        return np.concatenate(list(halves), axis=1, dtype=np.float32)
+        return np.concatenate([unit_rows(half) for half in vectors], axis=1, dtype=np.float32)
 
     def notes(self) -> list[str]:
         """Write how many texts lack one of the two views, since last asked."""
@@ -87,4 +73,4 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Concat
         raise InputError(
             f"concat: title={title} and body={body}: give two columns, or split= alone, for the text itself"
         )
-    return ConcatTexts(cast("Encoder", context.base), title, body, split, options["scaling"])
+    return ConcatTexts(cast("Encoder", context.base), title, body, split)

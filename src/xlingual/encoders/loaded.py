@@ -1,7 +1,7 @@
 """Loaded models of sentence-transformers as encoders: used as they are, and left as they were.
 
-Their identity is a digest of weights, tokenizers and settings, in a fixed order: equal ones give equal
-vectors. A model that may compute anything else, by code or hooks of a user, has none.
+Their identity is a digest of weights, tokenizers and settings. A model that may compute anything else, by
+code or hooks of a user, has none.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cached_property
-from types import BuiltinFunctionType, FunctionType
+from types import FunctionType
 from typing import Any
 from urllib.parse import quote
 
-from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.checkpoints import DENSE, trained_on_images
 from xlingual.encoders.network import (
@@ -27,18 +25,19 @@ from xlingual.encoders.network import (
     prompts_of,
     similarity_of,
 )
-from xlingual.encoders.network_images import check_images, encode_with
+from xlingual.encoders.network_images import ImageNetwork
 from xlingual.encoders.objects import is_a, unnamed
 from xlingual.encoders.runtime import Batches
 from xlingual.encoders.scheme import IMAGES, Prompts
 from xlingual.errors import InputError
-from xlingual.records import Encoded, Images, Texts
+from xlingual.records import Encoded
 
 # whose code is known by their versions; a module of any other package may compute anything
-_LIBRARIES = ("torch", "transformers", "sentence_transformers")
+_LIBRARIES = ("torch", "transformers", "sentence_transformers", "tokenizers", "builtins")
 _PREPARING = ("tokenizer", "processor", "image_processor", "feature_extractor")
+# what changes no vector: names of folders, versions, numbers' types, addresses, and what every call sets anew
+_PASSING = re.compile(r"_.*|transformers_version|(torch_)?dtype|truncation|padding")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_PASSING = ("transformers_version", "torch_dtype", "dtype")  # settings that change no vector
 
 
 class Loaded(Encoder):
@@ -49,7 +48,7 @@ class Loaded(Encoder):
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
         self.model, self.options, self.who = model, options, type(model).__name__
-        self.batches = Batches(options.get("batch", 32), self.who)
+        self.batches = Batches(32, self.who)
 
     @cached_property
     def identity(self) -> str:
@@ -75,14 +74,13 @@ class Loaded(Encoder):
         """How the model compares dense vectors."""
         return similarity_of(self.model) if kind_of_model(self.model) == DENSE else None
 
-    @contextmanager
-    def as_it_was(self) -> Iterator[None]:
-        """Set the dimensions that are asked for, and put the model back as it was: it may be in training."""
+    def encode_noting(self, batch: Any, /) -> Encoded:  # noqa: ANN401
+        """Encode with the dimensions that are asked for; the model is left as it was, perhaps in training."""
         training, dim = self.model.training, getattr(self.model, "truncate_dim", None)
         if (asked := self.options.get("dim")) is not None:
             self.model.truncate_dim = asked
         try:
-            yield
+            return super().encode_noting(batch)
         finally:
             if asked is not None:
                 self.model.truncate_dim = dim
@@ -95,44 +93,29 @@ class LoadedTexts(Loaded, TextNetwork):
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
         super().__init__(model, options)
         self.kind, named = kind_of_model(model), dict(model.prompts or {})
-        if self.kind != DENSE and options.get("dim") is not None:
-            raise InputError(f"{self.who}: dim={options['dim']} is of dense vectors: leave it out")
-        own = prompts_of(named, getattr(model, "default_prompt_name", None))
-        self.prompts = Prompts.of(options, own)
+        self.prompts = Prompts.of(options, prompts_of(named, getattr(model, "default_prompt_name", None)))
         self.check_model(model, options.get("dim"))
         self.more = str(self.prompts)
         if self.kind != DENSE:
             self.more += f"&similarity={model.similarity_fn_name}"
-        configs: list[Any] = [getattr(part, "config", None) for part in model.modules()]
-        dicts = [config.to_dict() for config in configs if callable(getattr(config, "to_dict", None))]
-        self.trained_on_images = any(map(trained_on_images, dicts))
-        routes = {type(part).__name__ for part in model.modules()} & {"Router", "Asym"}
+        parts = list(model.modules())
+        configs = [part.config for part in parts if hasattr(getattr(part, "config", None), "to_dict")]
+        self.trained_on_images = any(trained_on_images(config.to_dict()) for config in configs)
+        routes = {type(part).__name__ for part in parts} & {"Router", "Asym"}
         methods = [getattr(model, name, None) for name in METHODS.values()]
         users = any(method and package_of(method) != "sentence_transformers" for method in methods)
         by_task = any(getattr(model[0], name, None) is not None for name in ROUTES)
         self.has_routes = users or bool(routes) or by_task
 
-    def encode_noting(self, batch: Texts, /) -> Encoded:
-        """Give the vectors in the model's own form, and which texts were cut."""
-        with self.as_it_was():
-            return TextNetwork.encode_noting(self, batch)
 
-
-class LoadedImages(Loaded):
+class LoadedImages(Loaded, ImageNetwork):
     """A loaded CLIP-style model, for images."""
-
-    content = ("bytes",)
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401
         if texts := [name for name in options if "prompt" in name]:
             raise InputError(f"encoder: {texts[0]} is for texts, and this one encodes images: leave it out")
         super().__init__(model, options)
-        check_images(self.who, model)
-
-    def encode(self, batch: Images, /) -> Vectors:
-        """Give float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
-        with self.as_it_was():
-            return encode_with(self.model, batch, self.batches)
+        self.check_images(model)
 
 
 def adapter_of(entry: Any, kind: str = "texts", **options: Any) -> Encoder:  # noqa: ANN401
@@ -155,63 +138,53 @@ def model_digest(model: Any) -> str | None:  # noqa: ANN401  (a torch module)
     if getattr(model, "get_backend", lambda: "torch")() != "torch":
         return None
     hasher = hashlib.sha256()
-
-    def add(part: Any) -> None:  # noqa: ANN401  (bytes of a tensor, or words)
-        raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        hasher.update(len(raw).to_bytes(8, "little"))
-        hasher.update(raw)
-
     for name, value in sorted(model.state_dict().items()):
         if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout != torch.strided:
             return None
         flat = value.detach().cpu().contiguous().reshape(-1)
-        add(f"{name} {value.dtype} {tuple(value.shape)}")
-        add(memoryview(flat.view(torch.uint8).numpy()) if flat.numel() else b"")
+        hasher.update(f"{name} {value.dtype} {tuple(value.shape)}\0".encode())
+        hasher.update(memoryview(flat.view(torch.uint8).numpy()) if flat.numel() else b"")
     for name, part in model.named_modules():
-        kind = type(part)
+        kind, words = type(part), list[str]()
         hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]  # transformers' only note
         strange = any(package_of(hook) != "transformers" for hook in hooks)
         if strange or package_of(kind) not in _LIBRARIES or kind.__module__.startswith("torch.ao."):
             return None
-        add(f"{name} {kind.__module__}.{kind.__qualname__}")
-        if callable(getattr(part, "get_config_dict", None)):
-            add(_settings(part.get_config_dict()))
-        if callable(getattr(getattr(part, "config", None), "to_dict", None)):
-            add(_settings(part.config.to_dict()))
         for attribute, value in sorted(vars(part).items()):
-            package = package_of(
-                value if isinstance(value, FunctionType | BuiltinFunctionType) else type(value)
-            )
             if attribute in _PREPARING and value is not None:
-                add(f"{attribute} {_preparation(value)}")
+                words.append(_preparation(value))
             elif callable(value) and attribute != "_gradient_checkpointing_func":
                 if callable(getattr(kind, attribute, None)):  # in place of the method of the class
                     return None
-                add(f"{attribute} {_ADDRESS.sub('', repr(value))}")
+                words.append(f"{attribute} {_ADDRESS.sub('', repr(value))}")
             else:
                 continue
-            if package not in (*_LIBRARIES, "tokenizers", "builtins"):
+            if package_of(value if isinstance(value, FunctionType) else type(value)) not in _LIBRARIES:
                 return None
+        if hasattr(part, "get_config_dict"):
+            words.append(_settings(part.get_config_dict()))
+        if hasattr(getattr(part, "config", None), "to_dict"):
+            words.append(_settings(part.config.to_dict()))
+        hasher.update(
+            "\0".join([name, kind.__module__, kind.__qualname__, *words]).encode("utf-8", "replace")
+        )
     return hasher.hexdigest()[:16]
 
 
 def _preparation(item: Any) -> str:  # noqa: ANN401
     """Write what a tokenizer or a processor does, with those inside it."""
     inner = getattr(item, "backend_tokenizer", None)
-    write = getattr(item, "get_vocab", getattr(item, "to_dict", dict))
-    settings: dict[str, Any] = write() if inner is None else json.loads(inner.to_str())
-    # truncation and padding are set anew by every call
-    words = _settings({key: value for key, value in settings.items() if key not in ("truncation", "padding")})
+    words = json.dumps(item.get_vocab(), sort_keys=True) if hasattr(item, "get_vocab") else ""
+    if inner is not None or hasattr(item, "to_dict"):
+        words = _settings(item.to_dict() if inner is None else json.loads(inner.to_str()))
     below = [_preparation(vars(item)[name]) for name in _PREPARING if vars(item).get(name) is not None]
     ends = f"{getattr(item, 'model_max_length', None)} {getattr(item, 'padding_side', None)}"
     return " ".join([type(item).__qualname__, words, ends, *below])
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
-    """Write settings without names of folders, versions of libraries and addresses."""
-    plain = {
-        key: value for key, value in settings.items() if not str(key).startswith("_") and key not in _PASSING
-    }
+    """Write settings without what changes no vector."""
+    plain = {key: value for key, value in settings.items() if not _PASSING.fullmatch(str(key))}
     return _ADDRESS.sub("", json.dumps(plain, sort_keys=True, default=str))
 
 

@@ -11,17 +11,7 @@ import numpy as np
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.runtime import rows_by_language
-from xlingual.encoders.scheme import (
-    FIT,
-    SEED,
-    TEXTS,
-    Context,
-    Option,
-    Scheme,
-    amount,
-    not_empty,
-    whole_number,
-)
+from xlingual.encoders.scheme import FIT, SEED, TEXTS, Context, Option, Scheme, not_empty, positive
 from xlingual.errors import InputError, listed
 from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts, digest
@@ -35,9 +25,8 @@ SCHEME = Scheme(
     "cross-lingual latent semantic analysis, fitted on translated texts",
     __name__,
     options=(
-        Option("pairs", whole_number(1), None, "number of items it is fitted on (all)"),
-        Option("dim", whole_number(1), 150, "most dimensions"),
-        Option("power", amount, 0.0, "of the singular values, by which dimensions are weighted"),
+        Option("pairs", positive, None, "number of items it is fitted on (all)"),
+        Option("dim", positive, 150, "most dimensions"),
         SEED,
         Option("fit", not_empty, None, f"{FIT}; required"),
     ),
@@ -51,22 +40,22 @@ class LsaEncoder(Encoder):
 
     Each item that is fitted on is one row: the TF-IDF vectors of its texts, one block of terms per language,
     each block of unit length. A term and its translation stand in the same rows, so the right singular
-    vectors V bring them together. A text of language l becomes tfidf_l · V_l · (σ/σ₁)^power; languages
-    without spaces between words use characters and pairs of characters as terms.
+    vectors V bring them together. A text of language l becomes tfidf_l · V_l; languages without spaces
+    between words use characters and pairs of characters as terms.
 
     With as many dimensions as terms, V only turns the space: where few terms occur in many items, a lower
-    `dim` or a `power` of ½ or 1 brings translations nearer.
+    `dim` brings translations nearer.
     """
 
     origin = "fitted"
     languages: tuple[str, ...] = ()
+    who = "lsa"
 
     def __init__(
         self, fit: Callable[[], Texts], languages: Sequence[str], options: Mapping[str, Any]
     ) -> None:
         self.fit, self.languages = fit, tuple(sorted(set(languages)))
         self.pairs, self.dim, self.seed = (options[name] for name in ("pairs", "dim", "seed"))
-        self.power = options["power"]
 
     @cached_property
     def chosen(self) -> Texts:
@@ -107,9 +96,9 @@ class LsaEncoder(Encoder):
                 raise InputError(f"lsa: the fit texts hold no words of the language {language}")
             tfidf.append(TfidfVectorizer(analyzer=terms, sublinear_tf=True).fit(filter(None, documents)))
             blocks.append(tfidf[-1].transform(documents))
-        right, values = _right_singular_vectors(hstack(blocks, format="csr"), self.dim, self.seed)
+        right = right_singular_vectors(hstack(blocks, format="csr"), self.dim, self.seed)
         ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
-        axes = np.split(right * (values / values[0]) ** self.power, ends)
+        axes = np.split(right, ends)
         return dict(zip(self.languages, zip(tfidf, axes, strict=True), strict=True))
 
     def fit_model(self) -> None:
@@ -123,18 +112,14 @@ class LsaEncoder(Encoder):
 
     @cached_property
     def identity(self) -> str:
-        """The parameters, the languages, a digest of the rows it is fitted on, and its power."""
+        """The parameters, the languages, and a digest of the rows it is fitted on."""
         parts = {"pairs": self.pairs or "all", "dim": self.dim, "seed": self.seed}
         parts |= {"languages": ",".join(self.languages), "fit": digest(*sorted(self.fitted_on)).hex()}
-        parts |= {"power": f"{self.power:g}"} if self.power else {}
         return "lsa:v1?" + "&".join(f"{name}={value}" for name, value in parts.items())
 
     def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, min(dim, rank)]; a text without known terms gets the zero vector."""
-        if unknown := sorted(set(batch.language) - set(self.languages)):
-            raise InputError(
-                f"lsa is not fitted on the language {listed(unknown)}; it has {listed(self.languages)}"
-            )
+        self.check_languages(batch.language)
         dim = self.model[self.languages[0]][1].shape[1]
         vectors = np.zeros((len(batch), dim), dtype=np.float32)
         for tag, rows in rows_by_language(batch):
@@ -148,8 +133,8 @@ def character_terms(text: str) -> list[str]:
     return [run[i : i + n] for run in words(text) for n in (1, 2) for i in range(len(run) - n + 1)]
 
 
-def _right_singular_vectors(rows: csr_matrix, dim: int, seed: int) -> tuple[Floats, Floats]:
-    """Compute V, float64 [terms, min(dim, rank)], and the singular values: the same on every run."""
+def right_singular_vectors(rows: csr_matrix, dim: int, seed: int) -> Floats:
+    """Compute V, float64 [terms, min(dim, rank)]: the same on every run."""
     from scipy.sparse.linalg import svds
 
     if dim < min(rows.shape):
@@ -163,7 +148,7 @@ def _right_singular_vectors(rows: csr_matrix, dim: int, seed: int) -> tuple[Floa
     signal = values > _NO_SIGNAL * values[0]
     vectors: Floats = right[signal].T
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
-    return np.ascontiguousarray(vectors * signs), values[signal]
+    return np.ascontiguousarray(vectors * signs)
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> LsaEncoder:

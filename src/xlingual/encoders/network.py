@@ -1,22 +1,16 @@
 """`st:` and `hf:` for texts: networks as sentence-transformers runs them, from folders or loaded.
 
 `st:` is a model with its own modules and prompts: dense, sparse (SPLADE) or with a vector for each token
-(ColBERT). `hf:` is a bare network of transformers, whose hidden states are pooled to one vector:
-
-    mean     over all tokens but padding
-    cls      the first token
-    last     the last token
-    pooler   what the network's own head makes of the first token
-
-A network for texts and images has a projection of its own in place of these. Equal texts are encoded once,
-and texts of like length together, the longest first.
+(ColBERT). `hf:` is a bare network of transformers, whose hidden states are pooled to one vector (mean over
+all tokens but padding, the first token, the last one). A network for texts and images has a projection of
+its own in place of these. Equal texts are encoded once, and texts of like length together.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from importlib import import_module
@@ -31,7 +25,6 @@ from xlingual.encoders.checkpoints import (
     DENSE,
     SPARSE,
     TOKENS,
-    Watch,
     check_reader,
     check_weights,
     checkpoint_digest,
@@ -55,13 +48,16 @@ from xlingual.encoders.runtime import (
     running,
 )
 from xlingual.encoders.scheme import (
+    BATCH,
+    DEVICE,
     DIM,
+    DTYPE,
     IMAGES,
     KIND,
-    MODEL,
-    OWN_PROMPTS,
+    MAX_LENGTH,
     POOL,
-    TEXT,
+    PROMPTS,
+    REVISION,
     TEXTS,
     TRAINED_ON,
     Context,
@@ -73,11 +69,11 @@ from xlingual.errors import InputError
 from xlingual.forms import COSINE, DOT, MAXSIM, MEAN_MAXSIM, OtherVectors, SparseVectors, TokenVectors
 from xlingual.records import Encoded, Texts
 
-_OPTIONS = (*MODEL, *TEXT, DIM, TRAINED_ON, KIND)
+_OPTIONS = (BATCH, DEVICE, DTYPE, REVISION, *PROMPTS, MAX_LENGTH, DIM, TRAINED_ON, KIND)
 ST = "models of sentence-transformers, sparse and multi-vector too, for texts; (CLIP) for images"
 HF = "models of transformers: BERT-like for texts, ResNet, ViT, CLIP and the like for images"
 SCHEMES = (
-    Scheme("st", (TEXTS, IMAGES), ST, __name__, "NAME_OR_PATH", (*_OPTIONS, OWN_PROMPTS), extra="st"),
+    Scheme("st", (TEXTS, IMAGES), ST, __name__, "NAME_OR_PATH", _OPTIONS, extra="st"),
     Scheme("hf", (TEXTS, IMAGES), HF, __name__, "NAME_OR_PATH", (*_OPTIONS, POOL), extra="st"),
 )
 _POOLS = {"mean": "mean", "cls": "cls", "last": "lasttoken"}
@@ -97,23 +93,23 @@ class NetworkEncoder(Encoder):
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
         self.is_st, self.batches = who.startswith("st:"), Batches(options["batch"], who)
-        self._watch = Watch()
 
-    @property
+    def files(self) -> Iterable[Path] | None:
+        """List the files that its vectors depend on; None: `checkpoints.model_files`."""
+        return None
+
+    @cached_property
     def digest(self) -> str:
         """16 digits that change with every file that its vectors depend on, as they were at first."""
-        return self._watch.digest("", self.files_digest)[:16]
-
-    def files_digest(self) -> str:
-        """Hash the files that its vectors depend on."""
-        return checkpoint_digest(self.folder)
+        return checkpoint_digest(self.folder, self.files())[:16]
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
         """Raise InputError where a file changes inside: the digest must be of the files that are read."""
-        self._watch.digest("", self.files_digest)
+        first = self.digest
         yield
-        self._watch.check("", self.files_digest, f"{self.who}: a file of the model")
+        if checkpoint_digest(self.folder, self.files())[:16] != first:
+            raise InputError(f"{self.who}: a file of the model changed while it was read: start again")
 
     def stated(self, *names: str) -> str:
         """Write for an identity the options of these names that are given, and the device if it counts."""
@@ -218,6 +214,8 @@ class TextNetwork(Encoder):
             )
         if not allowed and (kind := kind_of_modules(type(part).__module__ for part in model.modules())):
             refuse_kind(self.who, kind)
+        if dim is not None and self.kind != DENSE:
+            raise InputError(f"{self.who}: dim={dim} is of dense vectors: leave it out")
         whole = None if dim is None else whole_dim(model)
         if dim is not None and whole is not None and dim > whole:
             raise InputError(f"{self.who}: dim={dim}, but the model's vectors have {whole} dimensions")
@@ -229,8 +227,6 @@ class Network(NetworkEncoder, TextNetwork):
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         super().__init__(folder, options, who)
         self.kind = kind_of_folder(who, folder, *((SPARSE, TOKENS) if self.is_st else ()))
-        if self.kind != DENSE and options["dim"] is not None:
-            raise InputError(f"{who}: dim={options['dim']} is of dense vectors: leave it out")
         settings = read_json(folder / "config.json")
         if not self.is_st and not settings:
             raise InputError(
@@ -245,7 +241,7 @@ class Network(NetworkEncoder, TextNetwork):
         check_reader(who, folder)
         parts = module_folders(folder)
         self.trained_on_images = any(trained_on_images(read_json(part / "config.json")) for part in parts)
-        self.has_routes, self.prompts = False, Prompts.of(options)
+        self.has_routes, own = False, None
         if self.is_st:
             listing = folder / "modules.json"
             routed = listing.is_file() and re.search("Router|Asym", listing.read_text(encoding="utf-8"))
@@ -256,7 +252,7 @@ class Network(NetworkEncoder, TextNetwork):
             if not isinstance(named, dict):
                 raise InputError(f"{folder / SETTINGS}: prompts must be an object of names and texts")
             own = prompts_of(named, stated.get("default_prompt_name"))
-            self.prompts = Prompts.of(options, own if options["prompts"] == "model" else None)
+        self.prompts = Prompts.of(options, own)
 
     @cached_property
     def identity(self) -> str:
@@ -272,12 +268,12 @@ class Network(NetworkEncoder, TextNetwork):
 
         with self.unchanged(), loading(self.who) as messages:
             model = self.loaded_st(self.kind) if self.is_st else self._pooled()
+        self.check_model(model, self.options["dim"])
         if self.options["dim"] is not None:
             model.truncate_dim = self.options["dim"]
-        self.check_model(model, self.options["dim"])
         network, tokenizer = getattr(model[0], "auto_model", None), getattr(model, "tokenizer", None)
         family = getattr(getattr(network, "config", None), "model_type", "?")
-        refuse_random(self.who, messages, family, *(() if self.pool == "pooler" else ("pooler.",)))
+        refuse_random(self.who, messages, family)
         asked = self.options["max_length"]
         if network is not None:
             check_vocabulary(self.who, tokenizer, network)
@@ -298,27 +294,19 @@ class Network(NetworkEncoder, TextNetwork):
         library = import_module("sentence_transformers.models")
         local = {"local_files_only": True, "trust_remote_code": False}
         weights = {"use_safetensors": True, "dtype": getattr(torch, self.options["dtype"]), **local}
-        more: dict[str, Any] = {}
-        if self.pool == "pooler":
-            head = {"method": "forward", "method_output_name": "pooler_output"}
-            more = {"modality_config": {"text": head}, "module_output_name": "sentence_embedding"}
         body = library.Transformer(
-            str(self.folder), model_kwargs=weights, processor_kwargs=dict(local), config_kwargs=local, **more
+            str(self.folder), model_kwargs=weights, processor_kwargs=dict(local), config_kwargs=local
         )
         modules = [body]
-        if self.pool == "features":
-            if str(body.config.model_type).startswith("siglip"):  # trained on full length, without a mask
-                body.processing_kwargs = {"text": {"padding": "max_length"}}
-                body.tokenizer.model_input_names = ["input_ids"]
-        elif self.pool in _POOLS:
+        if self.pool in _POOLS:
             if self.pool == "cls" and getattr(body.tokenizer, "cls_token", None) is None:
                 raise InputError(
                     f"{self.who}: pool=cls: the model has no first token of its own: write pool=mean"
                 )
-            dim = body.get_embedding_dimension()
-            modules.append(library.Pooling(dim, pooling_mode=_POOLS[self.pool]))
-        elif getattr(body.auto_model, "pooler", None) is None:
-            raise InputError(f"{self.who}: pool=pooler: the model has no such head: write pool=mean")
+            modules.append(library.Pooling(body.get_embedding_dimension(), pooling_mode=_POOLS[self.pool]))
+        elif str(body.config.model_type).startswith("siglip"):  # trained on full length, without a mask
+            body.processing_kwargs = {"text": {"padding": "max_length"}}
+            body.tokenizer.model_input_names = ["input_ids"]
         device = str(choose_device(self.options["device"], self.who))
         return SentenceTransformer(modules=modules, device=device)
 
@@ -329,8 +317,10 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     make: type[NetworkEncoder] = Network
     require(who, "st", "torch", "transformers", "sentence_transformers")
     if context.kind == IMAGES:
+        for option in (*PROMPTS, MAX_LENGTH, POOL, *([DIM] if context.scheme == "hf" else [])):
+            if options.get(option.name) is not None:
+                raise InputError(f"{who}: {option.name} is an option for texts: leave it out for images")
         images = import_module("xlingual.encoders.network_images")
-        images.refuse_text_options(who, options)
         make = images.SentenceTransformerImages if context.scheme == "st" else images.HuggingFaceImages
     elif context.scheme == "st" and re.fullmatch(r"[^/\\]+", argument) and not Path(argument).exists():
         name = f"sentence-transformers/{argument}"  # the library's own models may be written without owner

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Vectors
+from xlingual.encoders.base import Encoder
 from xlingual.encoders.checkpoints import check_reader, check_weights, kind_of_folder
 from xlingual.encoders.decoding import encode_images
 from xlingual.encoders.network import NetworkEncoder
 from xlingual.encoders.runtime import Batches, choose_device, loading, running
-from xlingual.encoders.scheme import OWN_PROMPTS, POOL, TEXT
 from xlingual.errors import InputError
-from xlingual.records import Images
+from xlingual.records import Encoded, Images
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -37,8 +37,33 @@ if TYPE_CHECKING:
 Prepared = Mapping[str, np.ndarray]  # what a network takes of one image: arrays [1, …] by name
 
 
-class SentenceTransformerImages(NetworkEncoder):
-    """A model of sentence-transformers that embeds images, as its `encode` does."""
+class ImageNetwork(Encoder):
+    """Images through the `encode` of a model of sentence-transformers."""
+
+    content = ("bytes",)
+    model: Any
+    who: str
+    batches: Batches
+
+    def encode_noting(self, batch: Images, /) -> Encoded:
+        """Give float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
+        model = self.model  # before worker threads ask for it
+
+        def run(images: Sequence[Image]) -> Vectors:
+            with running(self.who):
+                options = {"batch_size": len(images), "show_progress_bar": False, "convert_to_tensor": True}
+                return np.asarray(model.encode(list(images), **options).float().cpu().numpy())
+
+        return Encoded(encode_images(batch, lambda image: image, run, self.batches))
+
+    def check_images(self, model: Any) -> None:  # noqa: ANN401
+        """Raise InputError where a model does not embed images."""
+        if not model.supports("image"):
+            raise InputError(f"{self.who}: this model does not embed images: take a CLIP-style one, or hf:")
+
+
+class ImageFolder(NetworkEncoder):
+    """A network of images in a folder."""
 
     content = ("bytes",)
 
@@ -48,14 +73,14 @@ class SentenceTransformerImages(NetworkEncoder):
         check_weights(who, folder)
         check_reader(who, folder, images=True)
 
+
+class SentenceTransformerImages(ImageFolder, ImageNetwork):
+    """A model of sentence-transformers that embeds images, as its `encode` does."""
+
     @cached_property
     def identity(self) -> str:
         """The digest of the model's files, and the options that change vectors."""
         return f"st:{self.digest}?{self.stated('dtype', 'dim')}"
-
-    def encode(self, batch: Images, /) -> Vectors:
-        """Give float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
-        return encode_with(self.model, batch, self.batches)
 
     @cached_property
     def model(self) -> Any:  # noqa: ANN401  (of sentence-transformers)
@@ -63,39 +88,12 @@ class SentenceTransformerImages(NetworkEncoder):
         more = {"truncate_dim": self.options["dim"], "processor_kwargs": {"backend": "pil"}}
         with self.unchanged(), loading(self.who):
             model = self.loaded_st(**more)
-        check_images(self.who, model)
+        self.check_images(model)
         return model
 
 
-def encode_with(model: Any, batch: Images, batches: Batches) -> Vectors:  # noqa: ANN401
-    """Encode images by the `encode` of a model of sentence-transformers."""
-
-    def run(images: Sequence[Image]) -> Vectors:
-        with running(batches.who):
-            options = {"batch_size": len(images), "show_progress_bar": False, "convert_to_tensor": True}
-            return np.asarray(model.encode(list(images), **options).float().cpu().numpy())
-
-    return encode_images(batch, lambda image: image, run, batches)
-
-
-def check_images(who: str, model: Any) -> None:  # noqa: ANN401
-    """Raise InputError where a model of sentence-transformers does not embed images."""
-    if not model.supports("image"):
-        raise InputError(f"{who}: this model does not embed images: take a CLIP-style one, or hf:")
-
-
-class HuggingFaceImages(NetworkEncoder):
+class HuggingFaceImages(ImageFolder):
     """A network of transformers on images."""
-
-    content = ("bytes",)
-
-    def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
-        super().__init__(folder, options, who)
-        if options["dim"] is not None:
-            raise InputError(f"{who}: dim is an option for texts: leave it out for images")
-        kind_of_folder(who, folder)
-        check_weights(who, folder)
-        check_reader(who, folder, images=True)
 
     @cached_property
     def identity(self) -> str:
@@ -143,18 +141,14 @@ class HuggingFaceImages(NetworkEncoder):
         import transformers
 
         with self.unchanged(), loading(self.who):
-            processor = image_processor(self.folder)
-            config = transformers.AutoConfig.from_pretrained(self.folder, local_files_only=True)
+            local = {"local_files_only": True}
+            processor = transformers.AutoImageProcessor.from_pretrained(self.folder, backend="pil", **local)
+            config = transformers.AutoConfig.from_pretrained(self.folder, **local)
             kind: Any = transformers.AutoModel
             if config.model_type == "clip_vision_model":  # with or without the projection, as it was written
                 kind = getattr(transformers, next(iter(config.architectures or ()), "CLIPVisionModel"))
-            model, info = kind.from_pretrained(
-                self.folder,
-                dtype=getattr(torch, self.options["dtype"]),
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-            )
+            weights = {"dtype": getattr(torch, self.options["dtype"]), "use_safetensors": True}
+            model, info = kind.from_pretrained(self.folder, output_loading_info=True, **weights, **local)
         missing = sorted((info if isinstance(info, dict) else vars(info)).get("missing_keys", ()))
         if others := [name for name in missing if "pooler" not in name]:
             raise InputError(
@@ -162,17 +156,3 @@ class HuggingFaceImages(NetworkEncoder):
                 f"{others[0]}): they would be random; is it a model of images?"
             )
         return model.to(choose_device(self.options["device"], self.who)).eval(), processor, bool(missing)
-
-
-def image_processor(folder: Path) -> Any:  # noqa: ANN401  (of transformers)
-    """Load the checkpoint's processor of images, the one that needs Pillow only."""
-    from transformers import AutoImageProcessor
-
-    return AutoImageProcessor.from_pretrained(folder, local_files_only=True, backend="pil")
-
-
-def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:
-    """Raise InputError for an option that images have no use for."""
-    for option in (*TEXT, OWN_PROMPTS, POOL):
-        if options.get(option.name, option.default) != option.default:
-            raise InputError(f"{who}: {option.name} is an option for texts: leave it out for images")

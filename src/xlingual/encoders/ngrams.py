@@ -5,6 +5,7 @@ Both are baselines without learning: texts that are spelt alike, or that share w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,23 +14,22 @@ import numpy as np
 
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.scheme import (
-    FIT,
-    SEED,
-    TEXTS,
-    Context,
-    Option,
-    Scheme,
-    not_empty,
-    number_range,
-    one_of,
-    whole_number,
-)
+from xlingual.encoders.scheme import FIT, SEED, TEXTS, Context, Option, Scheme, not_empty, one_of, positive
 from xlingual.models.words import normalized, words
 from xlingual.records import Texts, digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+
+def ngram_lengths(text: str) -> tuple[int, int]:
+    """Read `3-5`, or `3` for `3-3`."""
+    match = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", text)
+    low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 1 <= low <= high:
+        raise ValueError("a range such as 3-5, or one number of at least 1")
+    return low, high
+
 
 _FIT = Option("fit", not_empty, None, f"{FIT}; without it the texts that are encoded")
 SCHEMES = (
@@ -39,8 +39,8 @@ SCHEMES = (
         "character n-grams with TF-IDF: finds texts with similar spelling",
         __name__,
         options=(
-            Option("dim", whole_number(1), 256, "number of dimensions"),
-            Option("n", number_range, (3, 5), "lengths of the n-grams"),
+            Option("dim", positive, 256, "number of dimensions"),
+            Option("n", ngram_lengths, (3, 5), "lengths of the n-grams"),
             SEED,
             _FIT,
         ),
@@ -52,7 +52,7 @@ SCHEMES = (
         __name__,
         options=(
             Option("weight", one_of("tfidf", "overlap"), "tfidf", "overlap: every word counts as one"),
-            Option("dim", whole_number(1), 4096, "number of dimensions"),
+            Option("dim", positive, 4096, "number of dimensions"),
             SEED,
             _FIT,
         ),

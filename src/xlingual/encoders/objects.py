@@ -25,18 +25,17 @@ from xlingual.encoders.scheme import Prompts
 from xlingual.errors import InputError, XlingualError
 from xlingual.forms import array_of, as_other, dense, joined_vectors, refuse_bytes
 from xlingual.images import read_bytes
-from xlingual.records import Encoded, Texts
+from xlingual.records import Encoded, Images, Texts
 
 _AT_ONCE = 256  # images whose bytes are held at a time
 _MOST = 1e9  # of a similarity, so that it can be compared to 9 decimals
 # what an object may state, and as what: of another type it says something else
 _STATED: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("by_role", "depends_on_batch", "opens_images", "trained_on_images"), bool),
+    **dict.fromkeys(("by_role", "depends_on_batch", "trained_on_images"), bool),
     **dict.fromkeys(("space", "compares_by", "origin"), str),
     "content": object,  # checked where it is used
     "languages": (tuple, list),
     "fitted_on": AbstractSet,
-    "piece": int,
 }
 _CONTENT = {"texts": ("text", "language", "role", "context", "fields"), "images": ("bytes",)}
 
@@ -125,7 +124,7 @@ def is_a(entry: object, library: str, *names: str) -> bool:
 def is_vectors(entry: object) -> bool:
     """Tell whether the object is an array or a tensor [n, d], or such for each language."""
     if isinstance(entry, Mapping):
-        return bool(entry) and all(isinstance(tag, str) and is_vectors(one) for tag, one in entry.items())
+        return bool(entry) and all(isinstance(tag, str) and is_vectors(entry[tag]) for tag in entry)
     return getattr(entry, "ndim", None) == 2 and hasattr(entry, "shape") and hasattr(entry, "dtype")
 
 
@@ -156,10 +155,8 @@ class Wrapped(Encoder):
 
     content: tuple[str, ...] | None = None
     depends_on_batch = False
-    opens_images = True
     fitted_on: frozenset[bytes] = frozenset()
     languages: tuple[str, ...] | None = None
-    piece: int | None = None
 
     def __init__(
         self,
@@ -168,8 +165,8 @@ class Wrapped(Encoder):
         *,
         who: str = "",
         keep: bool | None = None,
-        stated: str | None = None,
-        identity: str | None = None,
+        identity: str | None = None,  # as the user states it
+        whole_identity: str | None = None,  # as it is written
         dim: int | None = None,
         **prompts: str,
     ) -> None:
@@ -183,7 +180,7 @@ class Wrapped(Encoder):
         if prompts and kind == "images":
             raise InputError(f"encoder: {next(iter(prompts))} is for texts, and this encodes images")
         named = identity and f"named:{quote(identity, safe='/:@+,.=&?-_')}"
-        self._identity = stated or named or getattr(target, "identity", None)
+        self._identity = whole_identity or named or getattr(target, "identity", None)
         self.has_own_identity = self._identity is not None
         self._call, self._whole = _callable(target, f"{who}: " if who else "")
         if keep is False:
@@ -244,19 +241,25 @@ class Wrapped(Encoder):
         """Make float32 [n, d] of what came back; of texts it may be sparse rows or token vectors."""
         if self.kind == "texts" and (other := as_other(answer, self.who, ids)) is not None:
             return other
-        count = len(ids)
         with failures(self.who, "making numbers of what it returned"):
             array = array_of(answer)
-        if array.dtype.kind not in "fiub" or array.ndim != 2 or len(array) != count:
+        if array.dtype.kind not in "fiub" or array.ndim != 2 or len(array) != len(ids):
             what = f"{type(answer).__name__} of {array.dtype}"
             what = f"shape {array.shape}" if array.dtype.kind in "fiub" else what
-            tokens = "; a vector for each token is a list of arrays [tokens, d]" if array.ndim == 3 else ""
             raise InputError(
-                f"{self.who}: returned {what} for {count} {self.kind}; expected numbers of shape "
-                f"({count}, d), one row for each{tokens}"
+                f"{self.who}: returned {what} for {len(ids)} {self.kind}; expected numbers of shape "
+                f"({len(ids)}, d), one row for each; a vector for each token is a list of arrays [tokens, d]"
             )
         refuse_bytes(array, f"{self.who}: returned")
         return array.astype(np.float32, copy=False)
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """List the parameters of a function; None of some that are not written in Python."""
+    for as_objects in (True, False):  # annotations in quotes may hold, and raise, anything
+        with suppress(Exception):
+            return list(inspect.signature(function, eval_str=as_objects).parameters.values())
+    return None
 
 
 def _callable(target: Any, start: str) -> tuple[Callable[[Any], Any], bool]:  # noqa: ANN401
@@ -269,18 +272,14 @@ def _callable(target: Any, start: str) -> tuple[Callable[[Any], Any], bool]:  # 
             f"type {type(target).__name__}"
         )
     function: Callable[[Any], Any] = encode if callable(encode) else target
-    parameters: list[inspect.Parameter] = []
-    for as_objects in (True, False):  # annotations in quotes may hold, and raise, anything
-        with suppress(Exception):
-            parameters = list(inspect.signature(function, eval_str=as_objects).parameters.values())
-            break
-    else:
-        return function, function is encode  # some functions that are not written in Python
-    required = [one for one in parameters if one.default is one.empty and one.kind not in (2, 4)]
+    parameters = _parameters(function)
+    if parameters is None:
+        return function, function is encode
+    required = [each.name for each in parameters if each.default is each.empty and each.kind not in (2, 4)]
     if not parameters or parameters[0].kind > 2 or len(required) > 1:
         raise InputError(
             f"{start}must take one thing, a list of texts or images; parameters without a default: "
-            f"{', '.join(one.name for one in required) or 'none'}"
+            f"{', '.join(required) or 'none'}"
         )
     annotation = parameters[0].annotation
     words = f"{getattr(annotation, '__name__', '')} {annotation}"
@@ -311,16 +310,11 @@ def in_words(error: BaseException) -> str:
 
 def _place(error: BaseException) -> str:
     """Write " at FILE:LINE": the deepest line outside installed packages, else the deepest of all."""
-    places = (
-        [(error.filename, error.lineno)]
-        if isinstance(error, SyntaxError) and error.filename
-        else [
-            (frame.filename, frame.lineno)
-            for frame in traceback.extract_tb(error.__traceback__)
-            if not frame.filename.startswith(("<frozen", _HERE))
-            and "importlib" not in Path(frame.filename).parts
-        ]
-    )
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [(frame.filename, frame.lineno) for frame in frames]
+    places = [place for place in places if not place[0].startswith(("<frozen", str(Path(__file__).parent)))]
+    if isinstance(error, SyntaxError) and error.filename:
+        places = [(error.filename, error.lineno)]
     users = [place for place in places if _INSTALLED.isdisjoint(Path(place[0]).parts)]
     for file, line in (users or places)[-1:]:
         with suppress(ValueError):  # it does not lie below the current folder
@@ -329,5 +323,49 @@ def _place(error: BaseException) -> str:
     return ""
 
 
-_HERE = str(Path(__file__).parent)
 _INSTALLED = {"site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.version_info[1]}"}
+
+
+class SimilarityFunction:
+    """`function(first, second)` → real numbers [n, m]: how alike are the images of two batches.
+
+    Both are `Images`: `.images` are opened PIL images (RGB, upright), `.source` bytes or paths, `.ids` the
+    rows that show them. Larger means more alike; the scale does not matter. Without an `identity` it has the
+    function's name, which is the same for two versions of it.
+    """
+
+    def __init__(self, entry: Any, who: str, identity: str | None = None) -> None:  # noqa: ANN401
+        self.identity = identity or getattr(entry, "identity", None) or unnamed(entry, "")
+        if not isinstance(self.identity, str):
+            raise InputError(f"the identity of a similarity must be a non-empty str, found {self.identity!r}")
+        self.function, self.who = getattr(entry, "similarity", entry), who
+
+    def similarity(self, first: Images, second: Images, /) -> np.ndarray:
+        """Give the scores, float64 [n, m]; raise InputError where they are invalid."""
+        with failures(self.who, "the similarity"):
+            scores = array_of(self.function(first, second))
+        if scores.dtype.kind not in "fiu" or scores.shape != (len(first), len(second)):
+            raise InputError(
+                f"{self.who}: expected numbers of shape ({len(first)}, {len(second)}), found "
+                f"{scores.dtype} {scores.shape}"
+            )
+        exact = scores.astype(np.float64)
+        for i, j in np.argwhere(~(np.abs(exact) <= _MOST))[:1]:
+            raise InputError(
+                f"{self.who}: the similarity of the images of rows {first.ids[i]!r} and {second.ids[j]!r} is "
+                f"{scores[i, j]}: expected a number of at most {_MOST:,.0f}"
+            )
+        return cast(np.ndarray, exact)
+
+
+def is_similarity(entry: Any) -> bool:  # noqa: ANN401
+    """Tell whether an object compares two batches: it has a method `similarity`, or must be given two.
+
+    A function that can do with one batch is an encoder.
+    """
+    if isinstance(entry, type) or hasattr(entry, "encode"):
+        return False
+    if callable(getattr(entry, "similarity", None)):
+        return True
+    parameters = (_parameters(entry) if callable(entry) else None) or []
+    return sum(each.default is each.empty and each.kind < 2 for each in parameters) == 2

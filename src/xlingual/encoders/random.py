@@ -9,7 +9,7 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.scheme import SEED, TEXTS, Context, Option, Scheme, whole_number
+from xlingual.encoders.scheme import SEED, TEXTS, Context, Option, Scheme, positive
 from xlingual.records import Texts, digest
 
 SCHEME = Scheme(
@@ -17,7 +17,7 @@ SCHEME = Scheme(
     (TEXTS,),
     "random vectors without any knowledge: their 95 % interval contains chance in about 95 of 100 cases",
     __name__,
-    options=(Option("dim", whole_number(1), 64, "number of dimensions"), SEED),
+    options=(Option("dim", positive, 64, "number of dimensions"), SEED),
 )
 
 

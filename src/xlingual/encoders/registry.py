@@ -12,19 +12,20 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from xlingual.encoders.base import Encoder, SupportsEncode
-from xlingual.encoders.objects import adopt, failures, is_vectors, name_of
+from xlingual.encoders.objects import SimilarityFunction, adopt, is_similarity, is_vectors, name_of
 from xlingual.encoders.scheme import IMAGES, KIND, LISTS, TEXTS, TRAINED_ON, Context
 from xlingual.encoders.spec import SCHEMES, Spec, parse, read_options, scheme_for
 from xlingual.encoders.vectors import expand
 from xlingual.errors import InputError
 from xlingual.files import bare_name
 from xlingual.hidden import shown
-from xlingual.records import Texts
+from xlingual.records import Images, ImageSimilarity, Texts
 from xlingual.results.provenance import note_encoder
 
 # a spec, a path to a file of vectors, or any object that has `encode`
 EncoderLike: TypeAlias = "str | os.PathLike[str] | SupportsEncode"
 # the same, or anything that compares the images of two batches
+ImageModelLike: TypeAlias = "EncoderLike | ImageSimilarity | Callable[[Images, Images], Any]"
 
 
 def text_encoders(
@@ -60,8 +61,21 @@ def text_specs(
     return {name: str(entry) if isinstance(entry, Spec) else entry for name, entry in named.items()}
 
 
-def image_encoder(spec: EncoderLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
+def image_encoder(spec: ImageModelLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
     """Make the encoder of images that a spec, a path or an object stands for, and name it."""
+    name, model = image_model(spec, languages=languages)
+    if isinstance(model, SimilarityFunction):
+        raise InputError(
+            f"image encoder {name!r} compares images and gives no vectors, but this command needs vectors: "
+            "use it with evaluate backretrieval only"
+        )
+    return name, model
+
+
+def image_model(
+    spec: ImageModelLike, *, languages: Sequence[str] = ()
+) -> tuple[str, Encoder | SimilarityFunction]:
+    """Make the encoder of images, or the similarity of images, that a spec stands for, and name it."""
     models = _built(spec, IMAGES, Context(tuple(languages)))
     if len(models) > 1:
         raise InputError(
@@ -80,6 +94,8 @@ def _built(specs: Any, kind: str, context: Context) -> dict[str, Any]:  # noqa: 
             )
         if isinstance(entry, Spec):
             encoder: Any = build(entry, kind, context)
+        elif kind == IMAGES and is_similarity(entry):
+            encoder = SimilarityFunction(entry, f"image similarity {name!r}")
         else:
             try:
                 encoder = adopt(entry, kind)
@@ -190,15 +206,9 @@ def build(spec: Spec, kind: str, context: Context) -> Encoder:
             trained = (ModelFolder.read(spec.argument).config.get("base") or {}).get("languages") or ()
             below = tuple(trained) if set(below) <= set(trained) else below
         base = build(spec.base, kind, replace(context, languages=below))
+        if isinstance(base, SimilarityFunction):
+            raise InputError(f"{scheme.name}: the encoder below it compares images and gives no vectors")
     context = replace(context, kind=kind, base=base, scheme=scheme.name)
-    if scheme.name not in SCHEMES:
-        who = f"{scheme.name}: the plug-in {scheme.module}"
-        with failures(who, "build"):
-            made = import_module(scheme.module).build(spec.argument, options, context)
-        try:
-            return adopt(made, kind)
-        except InputError as error:
-            raise InputError(f"{who}: {error}") from error
     encoder: Encoder = import_module(scheme.module).build(spec.argument, options, context)
     if options.get(TRAINED_ON.name) is not None:
         encoder.trained_on_images = options[TRAINED_ON.name] == "images"

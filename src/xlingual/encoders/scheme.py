@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from xlingual.encoders.base import Encoder
-from xlingual.errors import InputError, warn
+from xlingual.errors import InputError
 from xlingual.records import Texts
 
 T = TypeVar("T")
@@ -25,8 +25,8 @@ class Option:
     summary: str
 
 
-def _written(pattern: str, value: Callable[[str], T], expected: str) -> Callable[[str], T]:
-    """Return a reader of what the pattern matches."""
+def reader(pattern: str, value: Callable[[str], T], expected: str) -> Callable[[str], T]:
+    """Make a reader of what the pattern matches."""
 
     def read(text: str) -> T:
         if not re.fullmatch(pattern, text):
@@ -36,65 +36,29 @@ def _written(pattern: str, value: Callable[[str], T], expected: str) -> Callable
     return read
 
 
-amount = _written(r"[0-9]{1,12}(\.[0-9]{1,9})?|\.[0-9]{1,9}", float, "a number of at least 0, such as 0.5")
-share = _written(r"0?\.[0-9]{1,9}|0|1(\.0{1,9})?", float, "a number from 0 to 1, such as 0.75")
-not_empty = _written(r"(?s:.+)", str, "a value")
+amount = reader(r"[0-9]{1,12}(\.[0-9]{1,9})?|\.[0-9]{1,9}", float, "a number of at least 0, such as 0.5")
+share = reader(r"0?\.[0-9]{1,9}|0|1(\.0{1,9})?", float, "a number from 0 to 1, such as 0.75")
+not_empty = reader(r"(?s:.+)", str, "a value")
+positive = reader(r"0*[1-9][0-9]{0,17}", int, "a whole number of at least 1")
 
 
 def one_of(*words: str) -> Callable[[str], str]:
-    """Return a reader of one of the words."""
-    return _written("|".join(map(re.escape, words)), str, f"one of {', '.join(words)}")
+    """Make a reader of one of the words."""
+    return reader("|".join(map(re.escape, words)), str, f"one of {', '.join(words)}")
 
 
-def whole_number(least: int) -> Callable[[str], int]:
-    """Return a reader of whole numbers of at least `least`."""
-
-    def read(text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
-            raise ValueError(f"a whole number of at least {least}")
-        return int(text)
-
-    return read
-
-
-def number_range(text: str) -> tuple[int, int]:
-    """Read `3-5`, or `3` for `3-3`."""
-    found = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", text)
-    low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
-    if not 1 <= low <= high:
-        raise ValueError("a range such as 3-5, or one number of at least 1")
-    return low, high
-
-
-BATCH = Option("batch", whole_number(1), 32, "batch size in texts or images; changes no vector")
+BATCH = Option("batch", positive, 32, "batch size in texts or images; changes no vector")
 DEVICE = Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best available unless given")
-MODEL = (  # of every scheme that runs a network
-    BATCH,
-    DEVICE,
-    Option(
-        "dtype",
-        one_of("float32", "float16", "bfloat16"),
-        "float32",
-        "of the network: float32, float16 or bfloat16",
-    ),
-    Option("revision", not_empty, None, "branch, tag or commit of a model from a hub"),
-)
+DTYPE = Option("dtype", one_of("float32", "float16", "bfloat16"), "float32", "numbers of the network")
+REVISION = Option("revision", not_empty, None, "branch, tag or commit of a model from a hub")
 PROMPTS = (
-    Option("prompt", not_empty, None, "put before every text"),
-    Option("query_prompt", not_empty, None, "put before questions, instead of prompt"),
-    Option("candidate_prompt", not_empty, None, "put before candidates, instead of prompt"),
+    Option("prompt", str, None, "put before every text; empty: none of the model's own prompts"),
+    Option("query_prompt", str, None, "put before questions, instead of prompt"),
+    Option("candidate_prompt", str, None, "put before candidates, instead of prompt"),
 )
-TEXT = (  # of every network that reads texts
-    *PROMPTS,
-    Option("max_length", whole_number(1), None, "most tokens of a text; the model's own limit unless given"),
-)
-OWN_PROMPTS = Option(  # of models that name prompts of their own
-    "prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"
-)
-DIM = Option("dim", whole_number(1), None, "keep the first dimensions only")
-POOL = Option(
-    "pool", one_of("mean", "cls", "pooler", "last"), None, "mean, cls, pooler or last: one vector of many"
-)
+MAX_LENGTH = Option("max_length", positive, None, "most tokens of a text; the model's own limit unless given")
+DIM = Option("dim", positive, None, "keep the first dimensions only")
+POOL = Option("pool", one_of("mean", "cls", "last"), None, "mean, cls or last: one vector of many")
 TRAINED_ON = Option(  # of every scheme whose files do not always say
     "trained_on",
     one_of("texts", "images"),
@@ -107,7 +71,12 @@ KIND = Option(
     None,
     "general: pretrained elsewhere; fitted: on texts of this domain; changes no vector",
 )
-SEED = Option("seed", whole_number(0), None, "seed of the random numbers (0 unless the command gives one)")
+SEED = Option(
+    "seed",
+    reader(r"[0-9]{1,18}", int, "a whole number of at least 0"),
+    None,
+    "seed of the random numbers (0 unless the command gives one)",
+)
 FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"
 
 TEXTS, IMAGES = "texts", "images"
@@ -147,7 +116,7 @@ class Context:
     scheme: str = ""  # the scheme's name, for a module that several schemes share
 
     def loader(self, scheme: str, reference: str | None) -> Callable[[], Texts] | None:
-        """Return a function that loads the texts of `fit=reference`; None where there is no reference."""
+        """Make the function that loads the texts of `fit=reference`; None where there is no reference."""
         load = self.fit_texts
         if reference is None:
             return None
@@ -172,29 +141,21 @@ class Prompts:
     plain: str = ""
     query: str = ""
     candidate: str = ""
-    # options for roles that a warning names where texts have none; they are named once
-    idle: list[str] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
     def of(cls, options: Mapping[str, Any], model: Prompts | None = None) -> Prompts:
         """Read the prompts of options; where these have none, those of the model."""
         plain = options.get("prompt")
         usual = (model or cls()) if plain is None else cls(plain, plain, plain)
-        roles = {name: options.get(name) for name in ("query_prompt", "candidate_prompt")}
-        idle = [name for name, prompt in roles.items() if prompt is not None and plain is None]
-        query, candidate = roles.values()
+        query, candidate = options.get("query_prompt"), options.get("candidate_prompt")
         return cls(
             usual.plain,
             usual.query if query is None else query,
             usual.candidate if candidate is None else candidate,
-            idle,
         )
 
     def before(self, role: str | None) -> str:
-        """Give the prompt of a role; warn once where options count for other roles only."""
-        if role is None and self.idle:
-            warn(f"these texts have no role: {' and '.join(self.idle)} has no effect; write prompt=")
-            self.idle.clear()
+        """Give the prompt of a role."""
         return {"query": self.query, "candidate": self.candidate}.get(role or "", self.plain)
 
     @property

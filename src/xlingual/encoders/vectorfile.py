@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 TABLES = (".parquet", ".arrow", ".feather", ".ipc")
 SUFFIXES = (".npy", ".safetensors", *TABLES)
-_NUMBERS = ("halffloat", "float", "double", "int8", "int16", "uint16", "int32", "uint32", "int64")
 
 
 def check_file(path: Path) -> None:
@@ -37,12 +36,9 @@ def check_file(path: Path) -> None:
         regular_file(path, "a file of vectors")
         return
     folder = path.parent
-    if not folder.is_dir():
-        raise InputError(f"file of vectors {path} not found: there is no folder {folder}")
-    names = sorted(other.name for other in folder.iterdir() if other.suffix in SUFFIXES)
-    hint = did_you_mean(path.name, names) or f" The folder has: {listed(names) or 'none'}"
-    places = "; placeholders are {lang} and {role}" if "{" in str(path) else ""
-    raise InputError(f"file of vectors {path} not found.{hint}{places}")
+    names = sorted(other.name for other in folder.glob("*") if other.suffix in SUFFIXES)
+    hint = did_you_mean(path.name, names) or f" The folder {folder} has: {listed(names) or 'none'}"
+    raise InputError(f"file of vectors {path} not found.{hint}; placeholders are {{lang}} and {{role}}")
 
 
 def one_size(dims: Mapping[Any, int], remedy: str) -> int:
@@ -56,23 +52,20 @@ def one_size(dims: Mapping[Any, int], remedy: str) -> int:
     return dim
 
 
-def open_vectors(path: Path, key: str | None = None, column: str | None = None) -> NDArray[Any] | Rows:
+def open_vectors(path: Path, column: str | None = None) -> NDArray[Any] | Rows:
     """Open the array of a file, [lines, d], of numbers; mapped into memory and not read, where that can be.
 
-    `key` names a tensor of a .safetensors file, `column` one of a table. Raises InputError where the file is
-    missing, damaged, a pickle, or not a table of numbers, and where it holds bytes without a sign, whose
-    cosine means nothing.
+    `column` names one of a table. Raises InputError where the file is missing, damaged, a pickle, or not a
+    table of numbers, and where it holds bytes without a sign, whose cosine means nothing.
     """
     check_file(path)
-    for name, value, suffixes in (("key", key, (".safetensors",)), ("column", column, TABLES)):
-        if value is not None and path.suffix not in suffixes:
-            raise InputError(f"{path}: the option {name}= is for {listed(suffixes)} files: leave it out")
-    parts = []
+    if column is not None and path.suffix not in TABLES:
+        raise InputError(f"{path}: the option column= is for {listed(TABLES)} files: leave it out")
     with _readable(path):
         if path.suffix == ".npy":
             parts = [np.load(path, mmap_mode="r", allow_pickle=False)]
         elif path.suffix == ".safetensors":
-            parts = [_tensor(path, key)]
+            parts = _tensors(path)
         else:
             stat = path.stat()
             parts = _column(path, column, (stat.st_mtime_ns, stat.st_size))
@@ -104,27 +97,14 @@ def _readable(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _tensor(path: Path, key: str | None) -> NDArray[Any]:
-    """Read a tensor of a .safetensors file, without a key the only table in it."""
-    from safetensors import safe_open
+def _tensors(path: Path) -> list[NDArray[Any]]:
+    """Read the only table of a .safetensors file."""
+    from safetensors.numpy import load_file
 
-    with safe_open(path, framework="np") as handle:
-        shapes = {name: handle.get_slice(name).get_shape() for name in handle.keys()}  # noqa: SIM118
-        tables = [name for name, shape in shapes.items() if len(shape) == 2]
-        name = _chosen(path, "key", key, tables, shapes)
-        return np.asarray(handle.get_tensor(name))
-
-
-def _chosen(path: Path, option: str, name: str | None, tables: list[str], names: Any) -> str:  # noqa: ANN401
-    """Choose a table of a file by an option, or the only one."""
-    if name is None and len(tables) == 1:
-        return tables[0]
-    if name is not None and name in tables:
-        return name
-    what = f"{len(tables)} tables of numbers ({listed(tables)})"
-    if name is not None:
-        what = f"no table of numbers {name!r}.{did_you_mean(name, tables)}"
-    raise InputError(f"{path} has {what} among {listed(names, 20) or 'none'}: choose one with ?{option}=NAME")
+    tables = [array for array in load_file(path).values() if array.ndim == 2]
+    if len(tables) != 1:
+        raise InputError(f"{path} has {len(tables)} tables of numbers: write a file that has one")
+    return tables
 
 
 @lru_cache(maxsize=8)
@@ -137,15 +117,21 @@ def _column(path: Path, column: str | None, version: object) -> list[NDArray[Any
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    schema, read = _table(path)
+    (schema, read), types = _table(path), pa.types
     kinds = {field.name: getattr(field.type, "storage_type", field.type) for field in schema}
     fitting = [
         name
         for name, kind in kinds.items()
-        if (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
-        and str(kind.value_type) in _NUMBERS
+        if (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+        and (types.is_floating(kind.value_type) or types.is_integer(kind.value_type))
+        and kind.value_type not in (pa.uint8(), pa.uint64())
     ]
-    column = _chosen(path, "column", column, fitting, schema.names)
+    column = fitting[0] if column is None and len(fitting) == 1 else column
+    if column is None or column not in fitting:
+        raise InputError(
+            f"{path}, column {column!r}: it has {len(fitting)} columns of vectors ({listed(fitting)}) among "
+            f"{listed(schema.names, 20) or 'none'}: choose one with ?column=NAME"
+        )
     parts, dims = list[NDArray[Any]](), set[int]()
     for chunk in (chunk for chunk in read(column).chunks if len(chunk)):
         chunk.validate(full=True)  # offsets that lead anywhere would end the interpreter
@@ -175,30 +161,26 @@ def ids_of(path: Path, column: str) -> pa.Array:
 
     if path.suffix not in TABLES:
         raise InputError(f"{path}: the option id= is for {listed(TABLES)} files: leave it out")
+    where = f"{path}, column {column!r}"
     with _readable(path):
         schema, read = _table(path)
         if column not in schema.names:
             hint = did_you_mean(column, schema.names)
             raise InputError(f"{path} has no column {column!r}.{hint} It has: {listed(schema.names, 20)}")
-        names = read(column).combine_chunks()
-    if pa.types.is_dictionary(names.type):
-        names = names.dictionary_decode()
-    where = f"{path}, column {column!r}"
-    try:
-        names = names.cast(pa.int64()) if pa.types.is_floating(names.type) else names  # 7.0 names what 7 does
-        names = names.cast(pa.large_string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"{where}: found the type {names.type}: ids are strings or whole numbers") from error
-    counts = pc.value_counts(names)
+        ids = read(column).combine_chunks()
+        ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids
+        ids = ids.cast(pa.int64()) if pa.types.is_floating(ids.type) else ids  # 7.0 names what 7 does
+        ids = ids.cast(pa.large_string())
+    counts = pc.value_counts(ids)
     several = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
-    if names.null_count or len(several):
-        bad = None if names.null_count else several[0].as_py()
-        lines = np.flatnonzero(to_numpy(names.is_null() if bad is None else pc.equal(names, bad)))[:2] + 1
+    if ids.null_count or len(several):
+        bad = None if ids.null_count else several[0].as_py()
+        lines = np.flatnonzero(to_numpy(ids.is_null() if bad is None else pc.equal(ids, bad)))[:2] + 1
         raise InputError(
             f"{where}: no id, or the same id {bad!r}, in lines {listed(map(str, lines))}: give each line an "
             "id of its own, and each language a file, with {lang} in its name"
         )
-    return names
+    return ids
 
 
 def _table(path: Path) -> tuple[pa.Schema, Callable[[str], pa.ChunkedArray]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -36,7 +36,6 @@ SCHEME = Scheme(
     __name__,
     argument="PATH",
     options=(
-        Option("key", not_empty, None, "name of the tensor in a .safetensors file"),
         Option("column", not_empty, None, "column of vectors in a Parquet or Arrow table"),
         Option("id", not_empty, None, "column of ids: vectors belong to texts or items by these"),
         TRAINED_ON,
@@ -61,8 +60,7 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Vector
                 f"used for all languages ({listed(languages)}): write {right}, or rename the file if it has "
                 "vectors of all languages"
             )
-    named = {name: options[name] for name in ("key", "column", "id")}
-    return VectorsEncoder(argument, languages, context.role_languages, **named)
+    return VectorsEncoder(argument, languages, context.role_languages, options["column"], options["id"])
 
 
 def places(
@@ -99,7 +97,7 @@ def expand(
     """
     pattern = re.sub(r"\*+", "*", pattern)
     first, *rest = pattern.split("*")
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for place in places(pattern, languages, role_languages):
         parts = filled(pattern, place).split("*")
         stars = re.compile("([^/]*)".join(map(re.escape, parts)))
@@ -108,14 +106,14 @@ def expand(
             if match is None or not file.endswith(SUFFIXES):
                 continue
             path = first + "".join(star + part for star, part in zip(match.groups(), rest, strict=True))
-            if found.setdefault("-".join(match.groups()), path) != path:
+            if matches.setdefault("-".join(match.groups()), path) != path:
                 raise InputError(f"vectors:{pattern}: two files would be named {'-'.join(match.groups())!r}")
-    if not found:
+    if not matches:
         raise InputError(
             f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}: correct the path; "
             "a star stands for part of one name, {lang} for a language, {role} for questions or candidates"
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(matches.items()))
 
 
 class VectorsEncoder(Encoder):
@@ -134,12 +132,10 @@ class VectorsEncoder(Encoder):
         pattern: str,
         languages: Sequence[str],
         role_languages: Mapping[str, Sequence[str]] | None = None,
-        *,
-        key: str | None = None,
         column: str | None = None,
         id: str | None = None,
     ) -> None:
-        self.pattern, self.key, self.column, self.id = pattern, key, column, id
+        self.pattern, self.column, self.id = pattern, column, id
         self.by_role = "{role}" in pattern  # questions and candidates have files of their own
         self.places = places(pattern, languages, role_languages)
         for place in () if self.by_role else self.places:
@@ -156,7 +152,7 @@ class VectorsEncoder(Encoder):
             note_file("vectors", path, content)
             parts += [language, role or "", bytes.fromhex(content)]
         whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
-        stated = {"key": self.key, "column": self.column, "id": self.id}
+        stated = {"column": self.column, "id": self.id}
         options = "&".join(f"{name}={quote(value)}" for name, value in stated.items() if value is not None)
         return f"vectors:{whole.hex()[:16]}" + (f"?{options}" if options else "")
 
@@ -167,38 +163,41 @@ class VectorsEncoder(Encoder):
     def encode_noting(self, batch: Texts | Images, /) -> Encoded:
         """Give the vectors, where they are large as rows that stay in the files (`Rows`)."""
         role = batch.role if isinstance(batch, Texts) else None
-        self._check_sizes(role, coded(batch.language)[1])
         codes, tags = coded(batch.language)
-        by_language = [(tag, np.flatnonzero(codes == code)) for code, tag in enumerate(tags)]
-        whole = [(None, np.arange(len(batch)))]
+        by_language: list[tuple[str | None, Ints]] = [(None, np.arange(len(batch)))]
+        if "{lang}" in self.pattern:
+            by_language = [(tag, np.flatnonzero(codes == code)) for code, tag in enumerate(tags)]
+        expected = [language for language, other in self.places if other in (role, None)]
+        needed = dict.fromkeys([*expected, *(tag or "" for tag, _ in by_language)])
+        tables = {language: self.table(language, role) for language in needed}
+        dims = {path: int(table.shape[1]) for path, table in tables.values()}
+        one_size(dims, "be of one size, made by one model")
         index, parts = np.empty(len(batch), dtype=np.int64), list[NDArray[Any]]()
-        for language, rows in by_language if "{lang}" in self.pattern else whole:
-            path, array = self._table(language or "", role)
+        for language, rows in by_language:
+            path, array = tables[language or ""]
             if self.id is None:
                 lines = _lines(path, len(array), language, batch, rows)
             else:
                 lines = _lines_by_id(path, self.id, batch, rows)
-            if isinstance(batch, Texts) and language is None:
-                _warn_of_shared(path, lines, batch.language)
+            shared = isinstance(batch, Texts) and language is None
+            if shared and len(distinct_values(lines * len(tags) + codes)) > len(distinct_values(lines)):
+                warn(
+                    f"{path} serves all languages with one vector for each item: every text has the vector "
+                    "of its item, whatever its language, and XLR is then 1; give a file for each language, "
+                    "with {lang} in its path"
+                )
             _refuse_bad(path, array, lines)
             index[rows] = lines + sum(map(len, parts))
             parts += array.parts if isinstance(array, Rows) else [array]
-        vectors: Any = Rows(parts or [self._table(*self.places[0])[1]], index)
+        vectors: Any = Rows(parts or [self.table(*self.places[0])[1]], index)
         return Encoded(np.asarray(vectors) if vectors.nbytes <= arrays.IN_MEMORY else vectors)
 
-    def _table(self, language: str, role: str | None) -> tuple[Any, Any]:
+    def table(self, language: str, role: str | None) -> tuple[Any, Any]:
         """Open the file of a language and role: its name in messages, and its vectors, an array or Rows."""
         if self.by_role and role is None:
             raise InputError(f"vectors:{self.pattern}: no questions or candidates here: leave {{role}} out")
         path = Path(filled(self.pattern, (language, role)))
-        return path, open_vectors(path, self.key, self.column)
-
-    def _check_sizes(self, role: str | None, more: Iterable[str]) -> None:
-        """Raise InputError where the files of a role, expected or asked for, differ in dimensions."""
-        expected = (language for language, other in self.places if other in (role, None))
-        languages = dict.fromkeys((*expected, *more)) if "{lang}" in self.pattern else ("",)
-        tables = [self._table(language, role) for language in languages]
-        one_size({path: int(table.shape[1]) for path, table in tables}, "be of one size, made by one model")
+        return path, open_vectors(path, self.column)
 
 
 def _lines(path: Path, lines: int, language: str | None, batch: Texts | Images, rows: Ints) -> Ints:
@@ -252,30 +251,17 @@ def _lines_by_id(path: Path, column: str, batch: Texts | Images, rows: Ints) -> 
     )
 
 
-def _warn_of_shared(path: Path, lines: Ints, languages: Sequence[str]) -> None:
-    """Warn where texts of several languages have one line of a file."""
-    codes, words = coded(languages)
-    if len(distinct_values(lines * len(words) + codes)) > len(distinct_values(lines)):
-        warn(
-            f"{path} serves all languages with one vector for each item: every text has the vector of its "
-            "item, whatever its language, and XLR is then 1; give a file for each language, with {lang} in "
-            "its path"
-        )
-
-
 def _refuse_bad(path: Path, array: Any, lines: Ints) -> None:  # noqa: ANN401  (an array or Rows)
     """Raise InputError where lines that are used hold what is no finite float32."""
-    bad = set[int]()
     for start in range(0, len(lines), _BLOCK):
         part = lines[start : start + _BLOCK]
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(np.asarray(array[part], dtype=np.float32)).all(axis=1)
-        bad.update((part[~finite] + 1).tolist())
-    if bad:
-        raise InputError(
-            f"{path}: {len(bad)} of the lines used hold NaN, infinity or a number too large for float32; the "
-            f"first is line {min(bad)} (all: {listed(map(str, sorted(bad)), 5)}): make these vectors again"
-        )
+        if not finite.all():
+            raise InputError(
+                f"{path}: lines that are used hold NaN, infinity or a number too large for float32; one is "
+                f"line {part[~finite].min() + 1}: make these vectors again"
+            )
 
 
 class GivenVectors(VectorsEncoder):
@@ -302,7 +288,8 @@ class GivenVectors(VectorsEncoder):
             parts += [tag, str(table.shape), str(table.dtype), *(row.tobytes() for row in table)]
         return f"arrays:{digest(*parts).hex()[:16]}"
 
-    def _table(self, language: str, role: str | None) -> tuple[Any, Any]:
+    def table(self, language: str, role: str | None) -> tuple[Any, Any]:
+        """Give the array of a language."""
         if language not in self.tables:
             raise InputError(
                 f"there are no vectors for {language!r}, only for {listed(self.tables)}: add them"

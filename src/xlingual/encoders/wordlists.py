@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Container, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
-from xlingual.encoders.checkpoints import Watch
-from xlingual.errors import listed
+from xlingual.errors import InputError, listed
 from xlingual.files import regular_file
 from xlingual.models.files import file_digest
 from xlingual.models.words import CHINESE_JAPANESE, SYLLABIC, TIBETAN, runs
@@ -93,36 +92,29 @@ class LanguageFiles(Generic[T]):
         self.pattern, self.what, self.read = pattern, what, read
         self.tags = tuple(sorted(set(languages))) if "{lang}" in pattern else ("",)
         self._contents: dict[Path, T] = {}
-        self._watch = Watch()
         for tag in self.tags:
             self.path(tag)
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """The hash of each language's file, as they were at first."""
+        return {tag: file_digest(self.path(tag)) for tag in self.tags}
 
     @property
     def digest(self) -> str:
         """A hash of the files of all languages."""
-        return digest(*(part for tag in self.tags for part in (tag, self._digest(self.path(tag))))).hex()
+        return digest(*(part for tag in self.tags for part in (tag, self.digests[tag]))).hex()
 
     def path(self, language: str) -> Path:
-        """Return the file of a language; raise InputError where it is not there."""
+        """Name the file of a language; raise InputError where it is not there."""
         return regular_file(self.pattern.replace("{lang}", language), self.what)
 
     def of(self, language: str) -> T:
-        """Return what was read from the file of a language; raise InputError where it has changed since."""
-        path = self.path(language)
-        self._digest(path)
+        """Give what was read from the file of a language; raise InputError where it has changed since."""
+        tag, path = language if "{lang}" in self.pattern else "", self.path(language)
+        first = self.digests.setdefault(tag, file_digest(path))
         if path not in self._contents:
             self._contents[path] = self.read(path)
-        self._watch.check(str(path), lambda: file_digest(path), f"{path}: {self.what}")
+        if file_digest(path) != first:
+            raise InputError(f"{path}: {self.what} changed while it was read: start again")
         return self._contents[path]
-
-    def _digest(self, path: Path) -> str:
-        return self._watch.digest(str(path), lambda: file_digest(path))
-
-
-class Translated(NamedTuple):
-    """Translations of n texts of one language, with counts to report about them."""
-
-    text: list[str]
-    truncated: list[bool]  # the text was too long for the model and cut
-    words: int = 0  # how many words were looked up
-    unknown: int = 0  # how many of them were not found

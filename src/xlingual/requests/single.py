@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from xlingual.requests.ranking import Address, Ranking
+from xlingual.requests.ranking import Ranking
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     AsJson,
@@ -43,24 +43,6 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
         ),
     ] = False
     keeping: Keeping
-    backend: Annotated[
-        Literal["auto", "ray"],
-        option(
-            "ray: copies of the encoders on the machines of a Ray cluster.",
-            otherwise="this machine",
-            run=True,
-        ),
-    ] = "auto"
-    address: Address = None
-    workers: Annotated[
-        Positive | None,
-        option(
-            "With --backend ray: number of copies of an encoder.",
-            metavar="N",
-            otherwise="one for each GPU, else for each machine",
-            run=True,
-        ),
-    ] = None
     quiet: Quiet = False
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, Unpack
@@ -14,8 +13,7 @@ from xlingual import encoders
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed.encoder_pool import EncoderPool
-from xlingual.embed.encoding import SENTENCE, Progress, is_kept
+from xlingual.embed.encoding import Progress, is_kept
 from xlingual.embed.sides import (
     embed_pool,
     embed_roles,
@@ -58,7 +56,6 @@ def embed(
     half: bool = False,
     offsets: bool = False,
     store: StoreLike = "default",
-    crew: EncoderPool | None = None,
     progress: Progress | None = None,
     **columns: Unpack[DataOptions],
 ) -> list[Exported]:
@@ -70,7 +67,6 @@ def embed(
     `offsets`: candidates also go to `index/NAME.{lang}.npy`, at unit length and with the correction of hubs
     of their encoder, a repair, as one more dimension: the inner product with a question at unit length and a
     1 orders them as the correction does.
-    `crew`: the machines of a Ray cluster on which encoders run; None: this one.
 
     Raises InputError where data or encoders are invalid.
     """
@@ -81,7 +77,7 @@ def embed(
     if offsets and half:
         raise InputError("--offsets: half precision would change the order: leave out --half")
     folder = make_folder(out)
-    job = _Job(data, folder, half, offsets, open_store(store), crew, progress)
+    job = _Job(data, folder, half, offsets, open_store(store), progress)
     found = job.texts(text_encoders, candidate_text) if text_encoders else []
     return found if image_encoder is None else [*found, job.images(image_encoder)]
 
@@ -96,39 +92,25 @@ class _Job:
     half: bool
     offsets: bool
     store: Store | None
-    crew: EncoderPool | None
     progress: Progress | None
 
     def texts(self, specs: Sequence[EncoderLike], candidate_text: str) -> list[Exported]:
         """Embed the texts with each encoder in turn."""
         load = fit_texts_for(self.data) if isinstance(self.data, Manifest) else load_fit_texts
         made = encoders.text_encoders(specs, languages=list(self.data.languages), fit_texts=load)
-        entries = encoders.text_specs(specs, languages=list(self.data.languages))
         indexed = {name: Indexed.of(name, made[name]) for name in made if self.offsets}
         found = []
         for name, encoder in made.items():
-            with self._placed(name, encoder, entries[name], "texts") as placed:
-                if isinstance(self.data, Manifest):
-                    one, candidates = self._manifest_texts(self.data, name, placed)
-                    language = self.data.language
-                else:
-                    one, candidates = self._pool_texts(self.data, name, placed, candidate_text)
-                    language = self.data.candidates.language
-                if indexed:
-                    one = self._with_index(one, indexed[name], candidates(), language)
+            if isinstance(self.data, Manifest):
+                one, candidates = self._manifest_texts(self.data, name, encoder)
+                language = self.data.language
+            else:
+                one, candidates = self._pool_texts(self.data, name, encoder, candidate_text)
+                language = self.data.candidates.language
+            if indexed:
+                one = self._with_index(one, indexed[name], candidates(), language)
             found.append(one)
         return found
-
-    @contextmanager
-    def _placed(self, name: str, encoder: Encoder, entry: EncoderLike, kind: str) -> Iterator[Encoder]:
-        """Give the encoder; with a pool of machines, one whose work is done there."""
-        if self.crew is None:
-            yield encoder
-            return
-        with self.crew.of(name, encoder, entry, kind, self.data.languages) as placed:
-            if placed is encoder and self.progress is not None:
-                self.progress(f"{name} is computed on this machine: its vectors are not kept", 0, SENTENCE)
-            yield placed
 
     def _with_index(self, one: Exported, indexed: Indexed, candidates: Vectors, language: Ints) -> Exported:
         """Write the candidates [n] for a search index, by the code of their language [n]."""
@@ -180,8 +162,7 @@ class _Job:
         _, first = np.unique(manifest.item, return_index=True)
         one_each = bool((manifest.image == manifest.image[first][manifest.item]).all())
         rows = first if one_each else np.arange(len(manifest))
-        with self._placed(name, encoder, spec, "images") as placed:
-            vectors = image_vectors(manifest, name, placed, rows, store=self.store, progress=self.progress)
+        vectors = image_vectors(manifest, name, encoder, rows, store=self.store, progress=self.progress)
         return self._written(name, encoder, "images", f"{name}.npy", {f"{name}.npy": vectors})
 
     def _written(

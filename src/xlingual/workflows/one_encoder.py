@@ -31,6 +31,6 @@ def one_encoder(
     if encoder.hub_correction is not None:
         raise InputError(
             f"{name!r} was repaired before, and has a correction of hubs, and a repair begins with plain "
-            "cosines: repair the encoder below it, or write model:DIR?hubs=plain::SPEC"
+            "cosines: repair the encoder below it"
         )
     return name, encoder

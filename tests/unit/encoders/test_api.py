@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import text_encoders
-from xlingual.encoders.api import address_of, is_local
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError
 from xlingual.records import Texts
 
 pytest.importorskip("httpx")
@@ -74,24 +73,18 @@ def test_a_batch_above_the_limit_of_the_service_is_split(server, status):
         few.encode(texts(["long"]))
 
 
-def test_an_empty_batch_sends_nothing(server):
-    assert encoder(server.spec).encode(texts([])).shape == (0, 0) and not server.sent
-
-
 def test_prompts_stand_before_texts_by_their_role(server):
     prompted = encoder(f"{server.spec}&query_prompt=query: &candidate_prompt=passage: ")
     assert prompted.by_role and prompted.content == ("text", "role")
     for role, prompt in (("query", "query: "), ("candidate", "passage: ")):
         prompted.encode(texts(["a"], role))
         assert server.sent[-1]["input"] == [f"{prompt}a"]
-    with pytest.warns(DataWarning, match="have no role"):
-        prompted.encode(texts(["a"]))
 
 
 def test_the_identity_names_what_changes_vectors_and_nothing_else(server):
     plain = encoder(server.spec).identity
     assert plain == f"api:tiny@{server.url.partition('//')[2]}"
-    assert encoder(f"{server.spec}&batch=2&retries=0&timeout=5").identity == plain
+    assert encoder(f"{server.spec}&batch=2&retries=0").identity == plain
     for option in ("dim=3", "revision=2", "prompt=q: ", "query_prompt=q: "):
         assert encoder(f"{server.spec}&{option}").identity != plain
 
@@ -103,17 +96,6 @@ def test_what_fails_in_passing_is_tried_again_with_growing_pauses(server, pauses
     server.script = [503] * 3
     with pytest.raises(InputError, match=r"\(503\).* after 3 tries"):
         encoder(f"{server.spec}&retries=2").encode(texts(["a"]))
-
-
-def test_retry_after_is_kept_to(server, pauses):
-    server.script = [
-        (429, {"Retry-After": "7"}, {}),
-    ]
-    encoder(server.spec).encode(texts(["a"]))
-    assert pauses[0] == 7
-    server.script = [(429, {"Retry-After": "3600"}, {})]
-    with pytest.raises(InputError, match="asks to wait 3600 seconds"):
-        encoder(server.spec).encode(texts(["a"]))
 
 
 def test_the_key_goes_to_the_host_of_base_url_alone(server, monkeypatch):
@@ -154,17 +136,3 @@ def test_answers_that_cannot_be_used(server, change):
     server.script = [change]
     with pytest.raises(InputError, match="answer"):
         encoder(server.spec).encode(texts(["a", "b"]))
-
-
-@pytest.mark.parametrize(
-    ("url", "local"),
-    [
-        ("http://localhost:1/v1", True),
-        ("http://10.0.0.7", True),
-        ("http://box", True),
-        ("https://a.org", False),
-    ],
-)
-def test_which_services_are_local(url, local):
-    assert is_local(url) is local
-    assert address_of(f"{url}/embeddings/", "KEY") == address_of(url, "KEY")

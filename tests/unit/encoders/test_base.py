@@ -1,6 +1,5 @@
 """The base class of encoders, and adapters that stand on another one."""
 
-import ast
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ SOURCE = Path(xlingual.__file__).parent
 
 class Cut(Encoder):
     identity = "cut"
-    content, fitted_on, piece, space, compares_by = ("text",), frozenset({b"x"}), 7, "joint", "dot"
+    content, fitted_on, space, compares_by = ("text",), frozenset({b"x"}), "joint", "dot"
     depends_on_batch = by_number = True
 
     def encode_noting(self, batch, /):
@@ -35,7 +34,7 @@ def test_an_adapter_says_what_its_base_says_unless_it_defines_it():
     made, below = Doubled(Cut()), Cut()
     assert below.encode(SOME).tolist() == [[1, 1]] * 2
     assert made.encode_noting(SOME).vectors.tolist() == [[2, 2]] * 2
-    for name in ("content", "fitted_on", "piece", "space", "compares_by", "depends_on_batch", "opens_images"):
+    for name in ("content", "fitted_on", "space", "compares_by", "depends_on_batch", "opens_images"):
         assert getattr(made, name) == getattr(below, name)
     assert made.notes() == ["noted"] and made.origin == "fitted" and not made.by_number
     assert made.over(SOME) is made
@@ -51,24 +50,3 @@ def test_vectors_of_a_stacked_one_are_made_of_those_below():
     made = Halved(Cut())
     assert made.encode(SOME).tolist() == [[0.5, 0.5]] * 2
     assert (made.content, made.space, made.notes(), made.fitted_on) == ((), None, [], {b"x"})
-
-
-def test_only_the_door_of_objects_asks_what_is_there():
-    asked = {
-        "by_role",
-        "content",
-        "depends_on_batch",
-        "fitted_on",
-        "origin",
-        "compares_by",
-        "notes",
-        "encode",
-    }
-    for path in set(SOURCE.rglob("*.py")) - {
-        SOURCE / "encoders/objects.py",
-        SOURCE / "integrations/loop_encoders.py",
-    }:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > 1:
-                asks = node.func.id in ("getattr", "hasattr") and isinstance(node.args[1], ast.Constant)
-                assert not (asks and node.args[1].value in asked), path

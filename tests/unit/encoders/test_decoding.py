@@ -1,5 +1,4 @@
 import io
-import threading
 
 import numpy as np
 import pytest
@@ -31,22 +30,6 @@ def test_order_is_kept(ahead):
     assert list(decoded(images(), shade)) == []
 
 
-def test_no_more_than_so_many_are_begun():
-    begun, allowed = [], threading.Event()
-
-    def prepare(image):
-        begun.append(shade(image))
-        allowed.set()
-        return begun[-1]
-
-    found = decoded(images(*(png(i) for i in range(50))), prepare, ahead=5)
-    assert next(found) == 0 and allowed.is_set()
-    assert len(begun) <= 5
-    found.close()
-    assert len(begun) <= 5
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("decoding")]
-
-
 def test_an_error_names_the_first_row_and_counts():
     batch = images(png(0), b"x", png(1), b"y", None)
     found = decoded(batch, shade)
@@ -63,12 +46,6 @@ def test_broken_pictures_are_found(tmp_path):
     found = broken(images(whole, gone, None, whole[: len(whole) // 2], b"", whole))
     assert list(found) == [1, 2, 3, 4]
     assert "gone.png" in found[1] and "has no image" in found[2] and "is empty" in found[4]
-
-
-def test_a_truncated_jpeg_is_broken_also_at_a_small_scale():
-    out = io.BytesIO()
-    Image.effect_noise((640, 480), 80).save(out, "JPEG")
-    assert list(broken(images(out.getvalue(), out.getvalue()[:9000]))) == [1]
 
 
 def test_distinct_contents(tmp_path):

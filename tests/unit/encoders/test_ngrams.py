@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import text_encoders
-from xlingual.errors import InputError
 from xlingual.records import Texts
 
 SENTENCES = ["A man rides a horse.", "a Horse, ridden by a man", "Two dogs play", "dogs dogs dogs", "", "…!"]
@@ -68,19 +67,3 @@ def test_letter_case_and_width_do_not_matter_and_blocks_change_nothing(monkeypat
     np.testing.assert_array_equal(whole[0], whole[1])
     monkeypatch.setattr("xlingual.encoders.ngrams._BLOCK", 1)
     np.testing.assert_array_equal(encoder("chargram:").encode(batch), whole)
-
-
-def test_identities_tell_options_and_fit_texts_apart():
-    specs = [
-        "chargram:",
-        "chargram:?dim=8",
-        "chargram:?n=4",
-        "chargram:?seed=1",
-        "wordgram:",
-        "wordgram:?weight=overlap",
-    ]
-    fitted = [encoder("chargram:?fit=F", *SENTENCES), encoder("chargram:?fit=F", "a")]
-    assert len({made.identity for made in (*map(encoder, specs), *fitted)}) == 8
-    assert fitted[0].fitted_on == texts(*SENTENCES).row_digests() and not fitted[0].depends_on_batch
-    with pytest.raises(InputError, match="fit=F"):
-        encoder("chargram:?fit=F").encode(texts("a"))

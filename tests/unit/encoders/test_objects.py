@@ -1,6 +1,5 @@
 """Users' functions and objects as encoders: in memory, and by `python:`."""
 
-import copy
 import pickle
 import sys
 from pathlib import Path
@@ -84,7 +83,7 @@ class Library:
 
 
 class Ours:
-    identity, content, languages, notes, piece = "ours", ("text",), ["en"], "of a conference", "large"
+    identity, content, languages, notes = "ours", ("text",), ["en"], "of a conference"
 
     def encode(self, batch):
         return Encoded(by_length(batch.text), np.array([len(text) > 2 for text in batch.text]))
@@ -96,15 +95,8 @@ def test_objects_get_the_batch_or_a_list_by_their_annotation():
         assert isinstance(made, Encoder) and made.encode(BATCH).tolist() == LENGTHS
         assert made.encode(BATCH.take(np.array([], dtype=int))).shape == (0, 1)
     ours = taken(Ours())
-    assert (ours.identity, ours.content, ours.languages, ours.piece) == ("ours", ("text",), ["en"], None)
+    assert (ours.identity, ours.content, ours.languages) == ("ours", ("text",), ["en"])
     assert ours.encode_noting(BATCH).truncated.tolist() == [False, False, True, False] and ours.notes() == []
-
-
-def test_without_an_identity_the_name_tells_objects_apart():
-    made = text_encoders({"a": Library(), "b": Library(), "c": len}, languages=["en"])
-    assert len({one.identity for one in made.values()}) == 3
-    assert not any(one.has_own_identity for one in made.values())
-    assert copy.deepcopy(made["a"]).identity == taken({"a": Library()}["a"]).identity.replace("mine", "a")
 
 
 def test_arrays_by_language_are_read_by_line():
@@ -267,14 +259,3 @@ def test_errors_of_users_code_are_one_line_with_the_place(folder, name, says):
     with pytest.raises(InputError, match=f"^(text encoder 'mine': )?python:.*{says}") as caught:
         taken(f"python:{name}").encode(BATCH)
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_imports_its_neighbours_and_the_path_stays_as_it_was(folder):
-    (folder / "sub").mkdir()
-    (folder / "sub/xl_neighbour.py").write_text(
-        "class A:\n    f = staticmethod(lambda texts: [[1.0]] * len(texts))\n"
-    )
-    (folder / "sub/main.py").write_text("from xl_neighbour import A\n")
-    before = list(sys.path)
-    assert taken("python:sub/main.py:A.f").encode(BATCH).tolist() == [[1]] * 4
-    assert sys.path == before

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xlingual.encoders import image_encoder, text_encoders, text_specs
+from xlingual.encoders import text_encoders
 from xlingual.errors import InputError
 from xlingual.records import Numbering, Texts
 
@@ -41,13 +41,6 @@ def test_names_and_their_order():
             names(*specs)
 
 
-@pytest.mark.parametrize("other", [(), ("st:b/model-new",), ("random",)])
-def test_a_name_does_not_depend_on_what_stands_beside_it(other):
-    assert next(iter(text_specs(["st:a/model-live", *other], languages=["en"]))) == "model-live"
-    with pytest.raises(InputError, match="model-live"):
-        text_specs(["st:a/model-live", "hf:b/model-live"], languages=["en"])
-
-
 @pytest.mark.parametrize(
     ("path", "name"),
     [
@@ -68,18 +61,12 @@ def test_vectors_are_named_by_their_file(tmp_path, path, name):
     [
         ("vectors:.", "a file of vectors ends in"),
         ("our/model", "st:NAME"),
-        ("translate:hf-::random", "expected the folder of a model"),
-        ("st:~nobody-of-this-name/x", "no such user's folder"),
+        ("st:~nobody-of-this-name/x", "no such folder"),
     ],
 )
 def test_names_that_are_none(spec, words):
     with pytest.raises(InputError, match=words):
         text_encoders({"x": spec}, languages=["de"])["x"].encode(Texts(["a"], ["de"], ["0"]))
-
-
-def test_seed_is_the_default_of_specs():
-    first, second = text_encoders(["a=random", "b=random:?seed=4"], languages=["en"], seed=9).values()
-    assert "seed=9" in first.identity and "seed=4" in second.identity
 
 
 def test_fit_texts_are_loaded_once_and_only_when_used():
@@ -112,16 +99,6 @@ def test_a_star_gives_one_encoder_per_match_sorted_by_name(tmp_path):
     assert names(f"{tmp_path}/m*/v*.npy") == ["2-ectors", "[1]-ectors"]
     with pytest.raises(InputError, match="no file matches"):
         names(f"{tmp_path}/none*.npy")
-
-
-def test_an_image_encoder_has_a_name(tmp_path):
-    save(tmp_path / "resnet.npy")
-    for spec, name in (
-        ("pixels", "pixels"),
-        (f"mine={tmp_path}/resnet.npy", "mine"),
-        (Plain("ours"), "ours"),
-    ):
-        assert image_encoder(spec)[0] == name
 
 
 def test_unused_adapters_are_not_imported():

@@ -36,15 +36,6 @@ def test_translations_are_nearest(small):
     assert kind_of(small) == {"kind": "general"}
 
 
-def test_texts_that_are_no_words_have_vectors_too(small):
-    hostile = ["", " ", "\0", "a\0b", "\ud800", "\u200b", "😀", "x" * 600]
-    vectors = small.encode(texts(hostile))
-    assert vectors.dtype == np.float32 and np.isfinite(vectors).all()
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    assert not np.array_equal(vectors[3], small.encode(texts(["a"]))[0])
-    assert small.encode(texts([])).shape == (0, vectors.shape[1])
-
-
 def test_a_vector_does_not_depend_on_the_batch(small):
     words = [*NAMES["en"], *NAMES["de"]]
     alone = np.concatenate([small.encode(texts([word])) for word in words])

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from xlingual.encoders.registry import build
 from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS, Context
-from xlingual.encoders.spec import SCHEMES, Spec, parse, read_options, scheme_for
+from xlingual.encoders.spec import SCHEMES, Spec, parse
 from xlingual.errors import InputError
 from xlingual.hidden import _PLAIN, shown
 
@@ -56,7 +56,7 @@ def test_a_printed_spec_parses_back(spec):
         (r"C:\data\x.npy", Spec(None, "vectors", r"C:\data\x.npy")),
         (r"vectors:C:\x.npy", Spec(None, "vectors", r"C:\x.npy")),
         ("lsa:?fit=C:/m.csv#train", Spec(None, "lsa", "", (("fit", "C:/m.csv#train"),))),
-        ("vectors:what%3F.npy?key=a%26b", Spec(None, "vectors", "what?.npy", (("key", "a&b"),))),
+        ("vectors:what%3F.npy?id=a%26b", Spec(None, "vectors", "what?.npy", (("id", "a&b"),))),
         ("vectors:100%.npy", Spec(None, "vectors", "100%.npy")),
         ("lsa::random", Spec(None, "lsa", base=Spec(None, "random"))),
         ("a=lsa:?dim=2::b=x.npy", Spec("a", "lsa", "", (("dim", "2"),), Spec("b", "vectors", "x.npy"))),
@@ -88,7 +88,7 @@ def test_forms(written, spec):
         ("chargram:?n=5-3", "3-5"),
         ("chargram:?fit=", "fit must be"),
         ("random:words", "no argument"),
-        ("vectors:?key=a", "vectors:PATH"),
+        ("vectors:?id=a", "vectors:PATH"),
         ("lsa:?pairs=2", "fit="),
         ("random::chargram", "on top"),
         ("translate:d.tsv", "::SPEC"),
@@ -97,18 +97,6 @@ def test_forms(written, spec):
 )
 def test_errors_say_what_is_wrong(written, says):
     assert says in refused(written)
-
-
-@pytest.mark.parametrize(
-    ("written", "options"),
-    [
-        ("chargram:?n=2&dim=7", {"dim": 7, "n": (2, 2), "seed": 5, "fit": None}),
-        ("chargram:?n=2-4&seed=1", {"dim": 256, "n": (2, 4), "seed": 1, "fit": None}),
-    ],
-)
-def test_options_are_read_and_defaults_filled_in(written, options):
-    spec = parse(written)
-    assert read_options(spec, scheme_for(spec, TEXTS), seed=5) == options
 
 
 def test_every_scheme_is_described_and_can_be_imported():
@@ -139,44 +127,5 @@ def test_secrets_in_a_spec_are_not_shown(written, printed):
     assert shown(written) == printed
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "random:?dim=8&seed=2",
-        "api:m?base_url=http://localhost:8080/v1&timeout=5",
-        "api:m?base_url=https://[::1]:80/v1",
-        "vectors:a@b.{lang}.npy",
-        "random:::lsa",
-        "hf:a/b?prompt=query%26: ",
-    ],
-)
-def test_a_spec_without_secrets_is_shown_as_it_is(written):
-    assert shown(written) == written
-
-
-@given(tricky)
-def test_any_text_can_be_shown(written):
-    assert isinstance(shown(written), str)
-
-
 def test_every_option_is_shown_but_those_of_keys():
-    assert {option.name for row in SCHEMES.values() for option in row.options} - {
-        "key",
-        "key_env",
-    } == (_PLAIN)
-
-
-@pytest.mark.parametrize(
-    ("written", "argument", "options"),
-    [
-        ("st:e5?query_prompt=query: &dim=3", "e5", {"query_prompt": "query: ", "dim": "3"}),
-        ("st:m?prompt=Really? Yes: ", "m", {"prompt": "Really? Yes: "}),
-        ("lsa:?fit=a b/shop.parquet#train", "", {"fit": "a b/shop.parquet#train"}),
-        ("st:m?prompt=100% sure: ", "m", {"prompt": "100% sure: "}),
-        ("st:m?prompt=Q %26 A: ", "m", {"prompt": "Q & A: "}),
-    ],
-)
-def test_usual_values_need_no_percent_signs(written, argument, options):
-    spec = parse(written)
-    assert (spec.argument, dict(spec.options)) == (argument, options)
-    assert parse(str(spec)) == spec
+    assert {option.name for row in SCHEMES.values() for option in row.options} - {"key_env"} == _PLAIN

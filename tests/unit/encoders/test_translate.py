@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import adopt, text_encoders
-from xlingual.encoders.translate import DictionaryTranslator, TranslatingEncoder
-from xlingual.encoders.translation_model import code_of
+from xlingual.encoders.translate import TranslatingEncoder
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
 
@@ -32,8 +31,8 @@ def batch(*rows, **more):
 def translating(tmp_path):
     def make(text=DE, base=None, to="en", unknown="keep", name="d.tsv"):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        translator = DictionaryTranslator(f"{tmp_path}/{name}", ["de", "fr", "ja"], unknown)
-        return TranslatingEncoder(adopt(base or Recorder()), translator, to)
+        languages = [tag for tag in ("de", "fr", "ja") if tag != to]
+        return TranslatingEncoder(adopt(base or Recorder()), f"{tmp_path}/{name}", languages, to, unknown)
 
     return make
 
@@ -115,7 +114,7 @@ def test_contexts_roles_and_what_the_encoder_below_says_hold(translating):
     assert (seen.role, seen.items, seen.context) == ("query", ["1", "2"], ["the house", "it is"])
     assert encoder.content == ("text", "language", "context", "role") and encoder.fitted_on == {b"x"}
     encoder = translating()
-    assert encoder.encode_noting(rows).truncated.tolist() == [False, False]
+    encoder.encode(rows)
     assert encoder.base.target.batch.context == () and encoder.content == ("text", "language")
 
 
@@ -131,25 +130,9 @@ def test_words_are_weighed_in_the_language_of_the_translations(tmp_path):
     (tmp_path / "d.tsv").write_text(DE)
     (tmp_path / "glove.en.txt").write_text("the 0 0 1\nred 1 0 0\nhouse 0 1 0\n")
     fit = batch(("en", "the red"), ("de", "das Haus"))
-    spec = f"translate:{tmp_path}/d.tsv::wordvec:{tmp_path}/glove.{{lang}}.txt?weight=sif&fit=F"
+    spec = f"translate:{tmp_path}/d.tsv::wordvec:{tmp_path}/glove.{{lang}}.txt?fit=F"
     (encoder,) = text_encoders([spec], languages=["de", "en"], fit_texts=lambda name: fit).values()
     assert encoder.fitted_on == fit.take(np.array([0])).row_digests()
     vectors = encoder.encode(batch(("de", "das rot Haus"), ("en", "the red house"), ("de", "Haus")))
     np.testing.assert_array_equal(vectors[0], vectors[1])
     np.testing.assert_array_equal(vectors[2], [0, 1, 0])
-
-
-@pytest.mark.parametrize(
-    ("tag", "codes", "expected"),
-    [
-        ("de", ["en", "de"], "de"),
-        ("de", ["deu_Latn", "eng_Latn"], "deu_Latn"),
-        ("deu_Latn", ["deu_Latn"], "deu_Latn"),
-        ("zh-Hant", ["zho_Hans", "zho_Hant"], "zho_Hant"),
-        ("pt-BR", ["pt_XX"], "pt_XX"),
-        ("fr", [">>fra<<", ">>deu<<"], ">>fra<<"),
-        ("xx", ["de", "en"], None),
-    ],
-)
-def test_codes_of_languages(tag, codes, expected):
-    assert code_of(tag, codes) == expected

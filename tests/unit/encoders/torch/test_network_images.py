@@ -17,7 +17,7 @@ from PIL import Image  # noqa: E402
 
 from xlingual.encoders import image_encoder  # noqa: E402
 from xlingual.encoders.runtime import loading  # noqa: E402
-from xlingual.errors import DataWarning, InputError  # noqa: E402
+from xlingual.errors import InputError  # noqa: E402
 from xlingual.records import Images  # noqa: E402
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "image_models.py")))
@@ -109,19 +109,6 @@ def test_a_classifier_gives_the_first_token(saved, tmp_path):
     np.testing.assert_allclose(encoder(f"hf:{tmp_path}").encode(batch(*IMAGES)), first, atol=1e-5)
 
 
-def test_every_way_to_write_an_image_is_read(saved):
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    turned = shared.encoded(IMAGES[0].transpose(Image.Transpose.ROTATE_90), exif=exif)
-    grey = IMAGES[0].convert("L")
-    deep = Image.fromarray(np.asarray(grey).astype(np.uint16) * 257)
-    cmyk = shared.encoded(IMAGES[0].convert("CMYK"), "JPEG")
-    images = batch(IMAGES[0], turned, IMAGES[0].convert("RGBA"), grey, deep, IMAGES[0].convert("P"), cmyk)
-    vectors = encoder(f"hf:{saved['clip'][0]}").encode(images)
-    np.testing.assert_allclose(vectors[[0, 0, 3]], vectors[[1, 2, 4]], atol=1e-5)
-    assert np.isfinite(vectors).all()
-
-
 def test_images_and_options_that_cannot_be_used(saved, tmp_path):
     hf = encoder(f"hf:{saved['resnet'][0]}?batch=1")
     with pytest.raises(InputError, match=r"row 'p1'.*2 of 4 images .*1 text has no image"):
@@ -142,17 +129,3 @@ def test_identities_follow_files_and_options(saved, tmp_path):
     other = {encoder(f"hf:{folder}?{option}").identity for option in ("dtype=float16", "dtype=bfloat16")}
     assert len(same) == 1
     assert len(same | other | {encoder(f"hf:{tmp_path / 'copy'}").identity}) == 4
-
-
-def test_memory_that_runs_out_halves_the_batch(saved, monkeypatch):
-    made = encoder(f"hf:{saved['vit'][0]}?batch=4")
-    expected, run = made.encode(batch(*IMAGES)), made.run
-
-    def cramped(images):
-        if len(images) > 2:
-            raise MemoryError
-        return run(images)
-
-    monkeypatch.setattr(made, "run", cramped)
-    with pytest.warns(DataWarning, match="write batch=2"):
-        np.testing.assert_allclose(made.encode(batch(*IMAGES)), expected, atol=1e-5)

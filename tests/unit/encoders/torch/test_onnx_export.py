@@ -1,15 +1,12 @@
 """Graphs exported from torch: the vectors are those of the network itself, as `hf:` gives them."""
 
 import warnings
-from pathlib import Path
-from runpy import run_path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from xlingual.encoders import image_encoder, text_encoders
-from xlingual.records import Images, Texts
+from xlingual.encoders import text_encoders
+from xlingual.records import Texts
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -80,30 +77,3 @@ def test_texts_have_the_vectors_of_the_network(exported, kind, options):
     np.testing.assert_allclose(ours.vectors, theirs.vectors, atol=1e-5)
     np.testing.assert_array_equal(ours.truncated, theirs.truncated)
     assert np.ptp(theirs.vectors, axis=0).max() > 0.1
-
-
-def test_the_pooled_output(exported):
-    folder = exported("bert", ("last_hidden_state", "pooler_output"))
-    batch = Texts(TEXTS, ["en"] * len(TEXTS), [str(i) for i in range(len(TEXTS))])
-    specs = [f"graph=onnx:{folder}?max_length=40", f"network=hf:{folder}?pool=pooler"]
-    ours, theirs = (each.encode(batch) for each in text_encoders(specs, languages=["en"]).values())
-    np.testing.assert_allclose(ours, theirs, atol=1e-5)
-
-
-@pytest.mark.parametrize("family", ["resnet", "vit", "clip"])
-@pytest.mark.cases(1)
-def test_images_have_the_vectors_of_the_network(tmp_path, family):
-    shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "image_models.py")))
-    model, _ = shared.save(tmp_path, family)
-    if family == "clip":
-        model = transformers.CLIPVisionModelWithProjection.from_pretrained(tmp_path, projection_dim=12)
-    if family != "resnet":
-        model.set_attn_implementation("eager")
-    output = "image_embeds" if family == "clip" else "pooler_output"
-    export(model, tmp_path / "model.onnx", {"pixel_values": torch.zeros(2, 3, 32, 32)}, [output])
-    sizes = [(50, 40), (33, 70), (32, 32)]
-    sources = [shared.encoded(shared.noise(seed, size)) for seed, size in enumerate(sizes)]
-    batch = Images(sources, ["en"] * 3, list("abc"))
-    ours, theirs = (image_encoder(f"{scheme}:{tmp_path}")[1].encode(batch) for scheme in ("onnx", "hf"))
-    np.testing.assert_allclose(ours, theirs, atol=1e-5, rtol=1e-4)
-    assert np.ptp(theirs, axis=0).max() > 1e-3

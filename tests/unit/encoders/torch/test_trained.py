@@ -80,16 +80,6 @@ def test_texts_are_those_of_the_network(tmp_path):
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
 
 
-def test_batches_and_order_change_nothing(tmp_path):
-    folder = model_at(tmp_path / "m")
-    mixed = Texts([*ENGLISH, "ein roter Stuhl", ""], ["en"] * 5 + ["de", "en"], list("abcdefg"))
-    whole = encoder(f"model:{folder.path}").encode(mixed)
-    found = encoder(f"model:{folder.path}?batch=2").encode(mixed.take(np.arange(7)[::-1]))
-    np.testing.assert_allclose(found[::-1], whole, atol=1e-6)
-    assert not whole[6].any()
-    assert encoder(f"model:{folder.path}").encode(texts()).shape == (0, 4)
-
-
 def test_images_stand_on_the_encoder_that_was_trained_on(tmp_path):
     base = Base()
     folder = model_at(tmp_path / "m", ("pixels", 3, base.identity))
@@ -149,15 +139,6 @@ def test_texts_are_kept_and_what_is_unknown_is_reported(tmp_path):
     with pytest.warns(DataWarning, match="all-zero"):
         again = embed_texts(data, "m", encoder(f"model:{folder.path}"), rows, store=store).vectors
     np.testing.assert_array_equal(first, again)
-
-
-def test_texts_are_cut_as_in_training(tmp_path):
-    """A model reads no more words than it was trained to, and reports how many texts that cuts."""
-    model_at(tmp_path / "m", max_length=2)
-    one = encoder(f"model:{tmp_path / 'm'}")
-    cut, short, whole = one.encode(texts("a red chair lamp", "a red", "a lamp"))
-    assert np.allclose(cut, short, atol=1e-6) and not np.allclose(short, whole, atol=1e-3)
-    assert one.encode_noting(texts("a red chair lamp", "a red")).truncated.tolist() == [True, False]
 
 
 def test_another_base_may_be_trusted_where_its_vectors_fit(tmp_path):
@@ -222,12 +203,6 @@ def test_a_model_that_is_trained_anew_while_it_is_read_is_noticed(tmp_path):
     assert ModelFolder.read(folder.path).digest != made.space
 
 
-def test_a_model_is_known_to_be_trained_on_images_where_it_was(tmp_path):
-    with_images = model_at(tmp_path / "with", base=("counting", 3, "counting:1"))
-    assert kind_of(encoder(f"model:{with_images.path}")) == {"kind": "fitted", "trained_on_images": True}
-    assert kind_of(encoder(f"model:{model_at(tmp_path / 'without').path}")) == {"kind": "fitted"}
-
-
 SPEC = "random:?dim=8"
 
 
@@ -257,13 +232,6 @@ def test_a_triplet_gives_the_vectors_of_the_network(tmp_path, split):
     assert made.identity == f"model:triplet:{folder.digest[:16]}::{encoder(SPEC).identity}"
     assert kind_of(made) == {"kind": "fitted"}
     np.testing.assert_allclose(made.encode(rows), network.represent(*halves).detach().numpy(), atol=1e-6)
-
-
-def test_a_triplet_of_texts_without_a_title(tmp_path):
-    made = encoder(f"model:{triplet_at(tmp_path / 'm').path}::{SPEC}")
-    with pytest.warns(DataWarning, match="4 of 4 texts have an empty title or body"):
-        found = embed_texts(titled(title=""), "m", made, np.arange(4)).vectors
-    np.testing.assert_allclose(found[:, :5], found[:, 5:], atol=1e-6)  # the body stands for both
 
 
 @pytest.mark.parametrize("below", ["", f"::{SPEC}&seed=1", "?base=trusted::random:?dim=9"])
