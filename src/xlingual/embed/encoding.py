@@ -175,7 +175,7 @@ def _compute(
         context = batch.context or [""] * len(batch)
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows.tolist()])
         order = np.argsort(-lengths, kind="stable")
-    done, size = 0, _FIRST
+    done, size = 0, min(_FIRST, SHARD_ROWS)
     pending: list[tuple[Ints, Encoded]] = []
     since = time.monotonic()
 

@@ -227,6 +227,8 @@ class Network(NetworkEncoder, TextNetwork):
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         super().__init__(folder, options, who)
         self.kind = kind_of_folder(who, folder, *((SPARSE, TOKENS) if self.is_st else ()))
+        if self.kind != DENSE and options["dim"] is not None:
+            raise InputError(f"{who}: dim={options['dim']} is of dense vectors: leave it out")
         settings = read_json(folder / "config.json")
         if not self.is_st and not settings:
             raise InputError(

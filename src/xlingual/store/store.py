@@ -24,7 +24,7 @@ from xlingual.records import Encoded, digest
 from xlingual.store.shard import SUFFIX, BrokenShardError, Shard, Words, key_words, stretch, write_file
 
 VARIABLE = "XLINGUAL_STORE"
-_LAYOUT = 2  # of the folder
+_LAYOUT = "-2"  # ends the name of each folder, so that folders of another layout are never met
 _IDENTITY = "identity.json"  # its time is the last use
 _UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
 _YOUNG, _DAY = 3600.0, 86400.0  # seconds; a young temporary file may belong to a process that is writing
@@ -158,7 +158,7 @@ class Collection:
     def _written(self, shard: Shard) -> Shard:
         self.folder.mkdir(parents=True, exist_ok=True)
         if _facts(self.folder).get("identity") != self.identity:
-            text = json.dumps({"identity": self.identity, "layout": _LAYOUT}, ensure_ascii=False)
+            text = json.dumps({"identity": self.identity}, ensure_ascii=False)
             write_file(self.folder / _IDENTITY, text.encode())
         return shard.write(self.folder)
 
@@ -191,22 +191,18 @@ class Store:
         self.root = Path(root)
         if self.root.exists() and not self.root.is_dir():
             raise InputError(f"the store {self.root} is a file: name a folder")
-        if any(_facts(folder).get("layout", 0) != _LAYOUT for folder in self.folders() if _facts(folder)):
-            raise InputError(
-                f"the store {self.root} has the layout of another version of xlingual: delete the folder, or "
-                "choose another one with --store DIR"
-            )
         self._open: dict[str, Collection] = {}
 
     def collection(self, identity: str) -> Collection:
         """Open the vectors of an encoder."""
         if identity not in self._open:
-            self._open[identity] = Collection(self.root / digest(identity).hex(), identity)
+            folder = self.root / f"{digest(identity).hex()}{_LAYOUT}"
+            self._open[identity] = Collection(folder, identity)
         return self._open[identity]
 
     def folders(self) -> list[Path]:
         """List the folders of all collections."""
-        return sorted(path.parent for path in self.root.glob(f"*/{_IDENTITY}"))
+        return sorted(path.parent for path in self.root.glob(f"*{_LAYOUT}/{_IDENTITY}"))
 
     def __repr__(self) -> str:
         return f"Store({str(self.root)!r})"

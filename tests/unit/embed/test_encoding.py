@@ -121,13 +121,10 @@ def test_pieces_go_from_long_to_short_texts_and_grow_while_the_encoder_is_fast(s
 
 def test_a_slow_encoder_is_given_little_at_once(store, monkeypatch):
     monkeypatch.setattr(module, "PIECE_SECONDS", 0.0)
-    encoder, several = Counting(), adopt(Counting())
-    several.workers = 2
+    encoder = Counting()
     manifest = manifest_of("en", words=[f"word {i}" for i in range(500)])
     embedded(manifest, encoder, store)
     assert {len(batch) for batch in encoder.asked} == {32, 500 % 32}  # never less than a batch of a network
-    embedded(manifest, several)
-    assert [len(batch) for batch in several.target.asked] == [32, 128, 340]
     monkeypatch.setattr(module, "SHARD_SECONDS", 0.0)
     embedded(manifest_of("de", words=[f"word {i}" for i in range(40)]), encoder, store)
     assert [len(batch) for batch in encoder.asked[-8:]] == [1] * 8
