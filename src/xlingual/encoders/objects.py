@@ -25,10 +25,9 @@ from xlingual.encoders.scheme import Prompts
 from xlingual.errors import InputError, XlingualError
 from xlingual.forms import array_of, as_other, dense, joined_vectors, refuse_bytes
 from xlingual.images import read_bytes
-from xlingual.records import Encoded, Images, Texts
+from xlingual.records import Encoded, Texts
 
 _AT_ONCE = 256  # images whose bytes are held at a time
-_MOST = 1e9  # of a similarity, so that it can be compared to 9 decimals
 # what an object may state, and as what: of another type it says something else
 _STATED: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("by_role", "depends_on_batch", "trained_on_images"), bool),
@@ -324,48 +323,3 @@ def _place(error: BaseException) -> str:
 
 
 _INSTALLED = {"site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.version_info[1]}"}
-
-
-class SimilarityFunction:
-    """`function(first, second)` → real numbers [n, m]: how alike are the images of two batches.
-
-    Both are `Images`: `.images` are opened PIL images (RGB, upright), `.source` bytes or paths, `.ids` the
-    rows that show them. Larger means more alike; the scale does not matter. Without an `identity` it has the
-    function's name, which is the same for two versions of it.
-    """
-
-    def __init__(self, entry: Any, who: str, identity: str | None = None) -> None:  # noqa: ANN401
-        self.identity = identity or getattr(entry, "identity", None) or unnamed(entry, "")
-        if not isinstance(self.identity, str):
-            raise InputError(f"the identity of a similarity must be a non-empty str, found {self.identity!r}")
-        self.function, self.who = getattr(entry, "similarity", entry), who
-
-    def similarity(self, first: Images, second: Images, /) -> np.ndarray:
-        """Give the scores, float64 [n, m]; raise InputError where they are invalid."""
-        with failures(self.who, "the similarity"):
-            scores = array_of(self.function(first, second))
-        if scores.dtype.kind not in "fiu" or scores.shape != (len(first), len(second)):
-            raise InputError(
-                f"{self.who}: expected numbers of shape ({len(first)}, {len(second)}), found "
-                f"{scores.dtype} {scores.shape}"
-            )
-        exact = scores.astype(np.float64)
-        for i, j in np.argwhere(~(np.abs(exact) <= _MOST))[:1]:
-            raise InputError(
-                f"{self.who}: the similarity of the images of rows {first.ids[i]!r} and {second.ids[j]!r} is "
-                f"{scores[i, j]}: expected a number of at most {_MOST:,.0f}"
-            )
-        return cast(np.ndarray, exact)
-
-
-def is_similarity(entry: Any) -> bool:  # noqa: ANN401
-    """Tell whether an object compares two batches: it has a method `similarity`, or must be given two.
-
-    A function that can do with one batch is an encoder.
-    """
-    if isinstance(entry, type) or hasattr(entry, "encode"):
-        return False
-    if callable(getattr(entry, "similarity", None)):
-        return True
-    parameters = (_parameters(entry) if callable(entry) else None) or []
-    return sum(each.default is each.empty and each.kind < 2 for each in parameters) == 2

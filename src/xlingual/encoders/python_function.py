@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
-from xlingual.encoders.objects import SimilarityFunction, Wrapped, failures, is_similarity
+from xlingual.encoders.objects import Wrapped, failures
 from xlingual.encoders.scheme import IMAGES, TEXTS, Context, Option, Scheme, not_empty
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import regular_file
@@ -33,8 +33,8 @@ SCHEME = Scheme(
 )
 
 
-def build(argument: str, options: Mapping[str, Any], context: Context) -> Wrapped | SimilarityFunction:
-    """Make the encoder of a spec; for images also a similarity, where the function takes two batches.
+def build(argument: str, options: Mapping[str, Any], context: Context) -> Wrapped:
+    """Make the encoder of a spec.
 
     Its identity has a hash of its source. Its vectors are kept only with a `revision`: nobody but the user
     knows when a function gives other vectors, since it may read other files.
@@ -54,8 +54,6 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Wrappe
     identity = f"python:{quote(place, safe='/:@+,.')}:{quote(name, safe='/:@+,.')}"
     if safe:
         identity += "?" + "&".join(f"{key}={value}" for key, value in safe.items())
-    if context.kind == IMAGES and is_similarity(target):
-        return SimilarityFunction(target, who, identity)
     return Wrapped(target, context.kind, who=who, keep=revision is not None, whole_identity=identity)
 
 

@@ -12,20 +12,18 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from xlingual.encoders.base import Encoder, SupportsEncode
-from xlingual.encoders.objects import SimilarityFunction, adopt, is_similarity, is_vectors, name_of
+from xlingual.encoders.objects import adopt, is_vectors, name_of
 from xlingual.encoders.scheme import IMAGES, KIND, LISTS, TEXTS, TRAINED_ON, Context
 from xlingual.encoders.spec import SCHEMES, Spec, parse, read_options, scheme_for
 from xlingual.encoders.vectors import expand
 from xlingual.errors import InputError
 from xlingual.files import bare_name
 from xlingual.hidden import shown
-from xlingual.records import Images, ImageSimilarity, Texts
+from xlingual.records import Texts
 from xlingual.results.provenance import note_encoder
 
 # a spec, a path to a file of vectors, or any object that has `encode`
 EncoderLike: TypeAlias = "str | os.PathLike[str] | SupportsEncode"
-# the same, or anything that compares the images of two batches
-ImageModelLike: TypeAlias = "EncoderLike | ImageSimilarity | Callable[[Images, Images], Any]"
 
 
 def text_encoders(
@@ -61,21 +59,8 @@ def text_specs(
     return {name: str(entry) if isinstance(entry, Spec) else entry for name, entry in named.items()}
 
 
-def image_encoder(spec: ImageModelLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
+def image_encoder(spec: EncoderLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
     """Make the encoder of images that a spec, a path or an object stands for, and name it."""
-    name, model = image_model(spec, languages=languages)
-    if isinstance(model, SimilarityFunction):
-        raise InputError(
-            f"image encoder {name!r} compares images and gives no vectors, but this command needs vectors: "
-            "use it with evaluate backretrieval only"
-        )
-    return name, model
-
-
-def image_model(
-    spec: ImageModelLike, *, languages: Sequence[str] = ()
-) -> tuple[str, Encoder | SimilarityFunction]:
-    """Make the encoder of images, or the similarity of images, that a spec stands for, and name it."""
     models = _built(spec, IMAGES, Context(tuple(languages)))
     if len(models) > 1:
         raise InputError(
@@ -84,24 +69,21 @@ def image_model(
     return next(iter(models.items()))
 
 
-def _built(specs: Any, kind: str, context: Context) -> dict[str, Any]:  # noqa: ANN401
-    encoders: dict[str, Any] = {}
+def _built(specs: Any, kind: str, context: Context) -> dict[str, Encoder]:  # noqa: ANN401
+    encoders: dict[str, Encoder] = {}
     for name, entry in entries(specs, context.languages, kind, context.role_languages).items():
-        who = f"{kind.removesuffix('s')} encoder {name!r}"
         if returns_lists(entry):
             raise InputError(
                 f"{name!r} returns lists of candidates; this command needs vectors: leave it out"
             )
         if isinstance(entry, Spec):
-            encoder: Any = build(entry, kind, context)
-        elif kind == IMAGES and is_similarity(entry):
-            encoder = SimilarityFunction(entry, f"image similarity {name!r}")
+            encoder = build(entry, kind, context)
         else:
             try:
                 encoder = adopt(entry, kind)
             except InputError as error:
-                raise InputError(f"{who}: {error}") from error
-        if isinstance(encoder, Encoder) and not encoder.has_own_identity:
+                raise InputError(f"{kind.removesuffix('s')} encoder {name!r}: {error}") from error
+        if not encoder.has_own_identity:
             encoder.label = name
         encoders[name] = encoder
         note_encoder(kind, name, partial(getattr, encoder, "identity"))
@@ -206,8 +188,6 @@ def build(spec: Spec, kind: str, context: Context) -> Encoder:
             trained = (ModelFolder.read(spec.argument).config.get("base") or {}).get("languages") or ()
             below = tuple(trained) if set(below) <= set(trained) else below
         base = build(spec.base, kind, replace(context, languages=below))
-        if isinstance(base, SimilarityFunction):
-            raise InputError(f"{scheme.name}: the encoder below it compares images and gives no vectors")
     context = replace(context, kind=kind, base=base, scheme=scheme.name)
     encoder: Encoder = import_module(scheme.module).build(spec.argument, options, context)
     if options.get(TRAINED_ON.name) is not None:

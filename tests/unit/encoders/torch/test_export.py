@@ -120,7 +120,6 @@ def by_role(model):
     [
         ("bert", "hf", "?pool=cls&max_length=9&prompt=query: "),
         ("xlmr", "hf", "?pool=last"),
-        ("bert", "hf", "?pool=pooler"),
         ("sentence_bert", "st", "?dim=8&prompt=red: &query_prompt=the: "),
         ("sentence_plain", "st", "?max_length=7"),
     ],
@@ -258,7 +257,7 @@ def test_the_lines_of_the_readme_give_the_vectors_of_a_map(tmp_path, places):
         ("map", {"to": "safetensors", "language": "de"}, "leave it out"),
         ("map", {}, "name it with --base SPEC"),
         ("map", {"base": "random:?dim=8"}, "only st: and hf: encoders"),
-        ("triplet", {"base": "hf:{}"}, "with --language|was trained on another|leave"),
+        ("triplet", {"base": "hf:{}"}, "with --language|is below it|leave"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(checkpoints, tmp_path, kind, options, said):
