@@ -27,8 +27,7 @@ from xlingual.files import regular_file
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# an image: its encoded bytes, a path to them, or several images of one item, whose vectors are averaged
-ImageSource: TypeAlias = "bytes | Path | tuple[bytes | Path, ...]"
+ImageSource: TypeAlias = "bytes | Path"  # the encoded bytes of an image, or a path to them
 
 # formats that are opened: some others that Pillow knows start outside programs, or are no images
 IMAGE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "AVIF")
@@ -54,12 +53,7 @@ def url_in(path: str) -> str | None:
 
 
 def read_bytes(source: ImageSource | None, *, row: str | None = None) -> bytes:
-    """Return the encoded bytes of an image; `row`, the id of the row that shows it, is for messages.
-
-    Of several images it is the first.
-    """
-    if isinstance(source, tuple):
-        source = source[0]
+    """Return the encoded bytes of an image; `row`, the id of the row that shows it, is for messages."""
     where = "" if row is None else f"row {row!r}: "
     if source is None:
         who = "a row" if row is None else f"row {row!r}"
@@ -133,9 +127,8 @@ def missing_files(
     """
     base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
     if not isinstance(base, Paths):
-        several = (source if isinstance(source, tuple) else (source,) for source in sources)
-        paths = ((i, path) for i, part in enumerate(several) for path in part if isinstance(path, Path))
-        return np.array(list(dict.fromkeys(i for i, path in paths if not exists(path))), dtype=np.int64)
+        paths = ((i, path) for i, path in enumerate(sources) if isinstance(path, Path))
+        return np.array([i for i, path in paths if not exists(path)], dtype=np.int64)
     folder = "" if base.folder is None else str(base.folder)
     is_folder = cache(os.path.isdir)
     gone = np.zeros(len(base), dtype=bool)

@@ -113,19 +113,6 @@ class Images:
 
         return open_images(self.source, self.ids)
 
-    def singles(self) -> tuple[Images, Ints] | None:
-        """Return each image of the rows with several as a row of its own, and the row that each is of [m].
-
-        None where no row has several. An encoder is given single images only.
-        """
-        import numpy as np
-
-        if not any(isinstance(source, tuple) for source in self.source):
-            return None
-        parts = [source if isinstance(source, tuple) else (source,) for source in self.source]
-        row = np.repeat(np.arange(len(self)), [len(part) for part in parts])
-        return replace(self.take(row), source=[source for part in parts for source in part]), row
-
     def plain(self) -> Images:
         """Return the same batch with plain lists for columns that are kept out of Python's memory."""
         return self.take(_all(self)) if _is_lazy(self.source, self.ids, self.language) else self

@@ -172,8 +172,8 @@ def test_data_check_lists_all_problems_and_fails_for_errors(xlingual: Any) -> No
     rows = [f"{i};{tag};Stühle und Größe {i}" for i in range(20) for tag in ("de", "en")]
     rows.insert(0, "id;lang;titel")
     rows[3:5] = ["1;de DE;Stuhl", "2;;Tisch"]
-    Path("shop.csv").write_bytes("\n".join(rows).encode("cp1252"))
-    options = ("--text-column", "titel", "--encoding", "cp1252", "--separator", ";")
+    Path("shop.csv").write_bytes("\n".join(rows).encode())
+    options = ("--text-column", "titel")
     outcome = xlingual("data", "check", "shop.csv", *options)
     lines = outcome.err.splitlines()
     assert outcome.code == 2 and re.search(r"texts +38", outcome.out)

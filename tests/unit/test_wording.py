@@ -27,7 +27,6 @@ def said(capsys, *arguments):
 @pytest.mark.parametrize(
     ("content", "in_python", "on_the_command_line"),
     [
-        ("id;text\n", "say separator=';', or", "say --separator ';', or"),
         ("id,n_en,n_de\n1,a,b\n", "(text_column='name_{lang}')", "(--text-column 'name_{lang}')"),
         ("id,text\n1,a\n", "lang_column=…", "--lang-column"),
         ("id,lang,text\n1,en,a\n1,en,b\n", "(id_column=… names", "(--id-column names"),
@@ -60,7 +59,6 @@ def test_an_error_of_evaluation_too(tmp_path, capsys):
     [
         (f"name it ({parameter('image_column')})", "name it (--image-column)"),
         (f"leave out {parameter('sample')}, {parameter('seeds')}", "leave out --sample, --seeds"),
-        (parameter("images", "first"), "--several-images first"),
         (parameter("pairs", ["en-de", "de-en"]), "--pairs en-de,de-en"),
         (parameter("id_column", "it's"), "--id-column 'it'\"'\"'s'"),
         (parameter("skip_broken", True) + " leaves", "--skip-broken leaves"),
@@ -77,7 +75,7 @@ def test_what_errors_name_are_options_of_commands():
     written = {
         name for path in SRC.rglob("*.py") for name in re.findall(r"parameter\(['\"](\w+)", path.read_text())
     }
-    assert {"image_column", "languages", "separator"} <= written
+    assert {"image_column", "languages"} <= written
     options = {name for kind in _requests(main.xlingual) for name in leaves(kind)}
     assert not [name for name in written if not {name, name.removesuffix("s")} & options]
 

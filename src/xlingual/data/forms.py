@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Lookup, StringColumn, Strings, numbered_ints, view
 from xlingual.data.images import images_in
-from xlingual.data.languages import TAG, case_problem, differing_in_case, tag_problem, usual_tag
+from xlingual.data.languages import TAG, case_problem, check_tags, differing_in_case, tag_problem, usual_tag
 from xlingual.data.tables import Table
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.languages import name_of
@@ -31,21 +31,19 @@ class ReadOptions(TypedDict, total=False):
     id_column: str | None
     lang_column: str | None
     cluster_column: str | None
-    separator: str | None  # between the columns of a text file; commas in .csv, tabs in .tsv
-    encoding: str | None  # of a text file; UTF-8
     split: str | None  # rows with this name in the column `split`
     rows: str | None  # "A:B": rows from A on, counted from 0, without B
-    images: Literal["first", "mean"] | None  # which of several images of a row: the mean is of unit vectors
-    drop_shared_images: (
-        int | None
-    )  # leave out rows whose image, or near-equal ones, more items than that show
+    drop_shared_images: int | None  # leave out rows whose image, or near-equal ones, more items show
 
 
 def parts_of(table: Table, options: ReadOptions) -> dict[str, Any]:
-    """Return the parts of the manifest of a table: the columns of `Manifest`, by name."""
-    _check_options(options)
-    if not table.names or not table.n_rows:
-        reason = "rows" if table.names else "texts: it is empty"
+    """Find the parts of the manifest of a table: the columns of `Manifest`, by name."""
+    for name in options:
+        if name not in ReadOptions.__annotations__:
+            near = did_you_mean(name, ReadOptions.__annotations__)
+            raise TypeError(f"unexpected option {name!r}{near and '.' + near}")
+    if not table.columns or not table.n_rows:
+        reason = "rows" if table.columns else "texts: it is empty"
         raise InputError(f"{table.source} has no {reason}: give a manifest with at least one text")
     columns = _text_columns(table, options)
     id_column, cluster_column = _role(table, options, "id"), _role(table, options, "cluster")
@@ -71,67 +69,68 @@ def parts_of(table: Table, options: ReadOptions) -> dict[str, Any]:
         text = table.texts(text_column)
         remedy = f"give each text of a language its own id ({parameter('id_column')} names the column)"
         _check_ids(table, ids, language, row, table.where(column=id_column), remedy)
-    image, sources = images_in(table, image_column, options.get("images"))
+    image, sources = images_in(table, image_column)
     shows, used_images = numbered_ints(np.append(-1, image[row]))
     if columns:
         item, item_ids = row, names
     elif item_column is not None:
         remedy = "give each row its item, or leave the column out"
         item, item_ids = table.scalars(item_column, "item", remedy).numbered()
-    else:
-        item, item_ids = _items_of_images(image, names, language, languages)
+    else:  # equal images are one item, a row without an image is one
+        item = numbered_ints(np.where(image >= 0, image, -1 - np.arange(len(image))))[0]
+        first = np.unique(item, return_index=True)[1]
+        item_ids = Strings(names.arrow(first))
+        if len(item_ids.numbered()[1]) < len(item_ids):  # an id of two languages
+            pairs = zip(language[first].tolist(), item_ids, strict=True)
+            item_ids = Strings.of(f"{languages[code]}:{name}" for code, name in pairs)
     cluster = item
     if cluster_column is not None:
         remedy = "give each row its cluster, or leave the column out"
         cluster = table.scalars(cluster_column, "cluster", remedy).numbered()[0][row]
-    more = _further_columns(table, used, row)
-    more["fields"] |= fields
-    return dict(
-        ids=ids,
-        languages=languages,
-        language=language,
-        text=text,
-        item=item,
-        item_ids=item_ids,
-        cluster=numbered_ints(cluster)[0],
-        image=shows[1:] - 1,
-        image_source=view(sources, used_images[1:]) if columns else sources,
-        wide=bool(columns),
-        table_row=row,
-        n_table_rows=table.n_rows,
-        source=table.source,
-        folder=table.folder,
-        **more,
-    )
+    others = {name: table.kind(name) for name in table.names if name and name not in used and name != "split"}
+    texts = [name for name, kind in others.items() if kind == "text"]
+    codes = [name for name, kind in others.items() if kind == "code"]
+    most = min(MOST_LABELS, table.n_rows // 2)  # a part has at least two rows of the table on average
+    labels = {name: table.words(name, most) for name in (*texts, *codes, "split") if name in table.columns}
+    numbers = {name: table.numbers(name) for name, kind in others.items() if kind in ("code", "number")}
+    splits = splits_of(table)
+    return {
+        "ids": ids,
+        "languages": languages,
+        "language": language,
+        "text": text,
+        "item": item,
+        "item_ids": item_ids,
+        "cluster": numbered_ints(cluster)[0],
+        "image": shows[1:] - 1,
+        "image_source": view(sources, used_images[1:]) if columns else sources,
+        "fields": {name: table.texts(name).view(row) for name in texts} | fields,
+        "split": None if splits is None else splits.view(row),
+        "table_row": row,
+        "n_table_rows": table.n_rows,
+        "source": table.source,
+        "folder": table.folder,
+        "wide": bool(columns),
+        "labels": {name: words.view(row) for name, words in labels.items() if words is not None},
+        "numbers": {name: values[row] for name, values in numbers.items()},
+    }
 
 
 def splits_of(table: Table) -> Lookup[str] | None:
-    """Return the split of each row of the table, "" where it has none; None without such a column."""
-    return table.words("split", table.n_rows, empty="") if "split" in table.names else None
-
-
-def _check_options(options: ReadOptions) -> None:
-    """Raise TypeError for an option that there is not, InputError for a value that cannot be."""
-    for name in options:
-        if name not in ReadOptions.__annotations__:
-            near = did_you_mean(name, ReadOptions.__annotations__)
-            raise TypeError(f"unexpected option {name!r}{near and '.' + near}")
-    if (images := options.get("images")) not in (None, "first", "mean"):
-        raise InputError(f"{parameter('images', images)}: expected first or mean")
-    if (most := options.get("drop_shared_images")) is not None and most < 1:
-        raise InputError(f"{parameter('drop_shared_images', str(most))}: expected a whole number from 1 on")
+    """Give the split of each row of the table, "" where it has none; None without such a column."""
+    return table.words("split", table.n_rows, empty="") if "split" in table.columns else None
 
 
 def _role(table: Table, options: ReadOptions, name: str, *usual: str) -> str | None:
-    """Return the column that an option names, or that has a usual name."""
+    """Find the column that an option names, or that has a usual name."""
     option = options.get(f"{name}_column")
     if option is not None:
         return table.require(str(option), parameter(f"{name}_column"))
-    return next((column for column in usual or (name,) if column in table.names), None)
+    return next((column for column in usual or (name,) if column in table.columns), None)
 
 
 def _text_columns(table: Table, options: ReadOptions) -> list[_TextColumn]:
-    """Return the columns of texts of the wide form, none for the long form.
+    """Find the columns of texts of the wide form, none for the long form.
 
     The form is wide where the text column is a pattern with {lang}; else long where a column of texts or
     languages is named, or the table has both `lang` and `text`; else wide where there are columns
@@ -142,22 +141,22 @@ def _text_columns(table: Table, options: ReadOptions) -> list[_TextColumn]:
     pattern = str(text) if is_pattern else "text_{lang}"
     if pattern.count("{lang}") != 1:
         raise InputError(f"{parameter('text_column', pattern)}: write {{lang}} once, as in 'name_{{lang}}'")
-    columns = _fitting(table, pattern, options)
-    if not is_pattern:
-        has = {name: (options.get(f"{name}_column") or name) in table.names for name in ("lang", "text")}
-        if text is not None or lang is not None or all(has.values()):
-            columns = []
-        if not columns and not all(has.values()) and (text is None or lang is None):
-            missing = [options.get(f"{name}_column") or name for name, there in has.items() if not there]
-            raise InputError(
-                f"{table.source} has no column {' and no column '.join(map(repr, missing))}: the long form "
-                f"needs columns of texts and of languages ({parameter('text_column')}, "
-                f"{parameter('lang_column')}), the wide form one of texts for each language "
-                f"({parameter('text_column', 'name_{lang}')}). Its columns: {listed(table.names, 20)}"
-            )
-    elif not columns:
+    has = {name: (options.get(f"{name}_column") or name) in table.columns for name in ("lang", "text")}
+    if not is_pattern and (text is not None or lang is not None or all(has.values())):
+        columns = []
+    else:
+        columns = _fitting(table, pattern, options)
+    if is_pattern and not columns:
         where = f"{table.source} has no column that matches {parameter('text_column', pattern)}"
-        raise InputError(f"{where}: its columns are {listed(table.names, 20)}")
+        raise InputError(f"{where}: its columns are {listed(table.columns, 20)}")
+    if not columns and not all(has.values()) and (text is None or lang is None):
+        missing = [options.get(f"{name}_column") or name for name, there in has.items() if not there]
+        raise InputError(
+            f"{table.source} has no column {' and no column '.join(map(repr, missing))}: the long form "
+            f"needs columns of texts and of languages ({parameter('text_column')}, "
+            f"{parameter('lang_column')}), the wide form one of texts for each language "
+            f"({parameter('text_column', 'name_{lang}')}). Its columns: {listed(table.columns, 20)}"
+        )
     for value, option in ((lang, "lang_column"), (item, "item_column")):
         if columns and value is not None:
             raise InputError(
@@ -165,10 +164,8 @@ def _text_columns(table: Table, options: ReadOptions) -> list[_TextColumn]:
                 "columns name the language and each row is an item: leave it out, or use "
                 f"{parameter('cluster_column')} for rows that belong together"
             )
-    usual = {tag: usual_tag(tag) for _, tag, _ in columns}
-    _note_tags(table, usual)
-    for alike in differing_in_case(usual.values()):
-        table.problems.add("language case", f"{table.source}: {case_problem(alike)}", examples=alike)
+    usual = _usual_tags(table, [tag for _, tag, _ in columns])
+    check_tags(dict.fromkeys(usual.values()), table.source)
     return [
         (name, language, rank)
         for language in dict.fromkeys(usual.values())
@@ -177,12 +174,12 @@ def _text_columns(table: Table, options: ReadOptions) -> list[_TextColumn]:
 
 
 def _fitting(table: Table, pattern: str, options: ReadOptions) -> list[tuple[int, str, str]]:
-    """Return (number, language, column) of the columns that fit; the number is -1 where there is none."""
+    """List (number, language, column) of the columns that fit; the number is -1 where there is none."""
     before, after = map(re.escape, pattern.split("{lang}"))
     roles = {"split", *(options.get(f"{name}_column") or name for name in ("id", "image", "cluster"))}
     for tag in (_IN_NAMES, TAG.pattern):  # longer words only where a pattern is named
         expression = re.compile(f"{before}(?P<lang>{tag}){after}(?:_(?P<number>[0-9]{{1,6}}))?")
-        matches = [(match, name) for name in table.names if (match := expression.fullmatch(name))]
+        matches = [(match, name) for name in table.columns if (match := expression.fullmatch(name))]
         fitting = [(int(match["number"] or -1), match["lang"], name) for match, name in matches]
         if pattern == "{lang}":  # columns named by their language: id may be Indonesian, too
             fitting = [(n, tag, name) for n, tag, name in fitting if name not in roles and name_of(tag)]
@@ -191,17 +188,19 @@ def _fitting(table: Table, pattern: str, options: ReadOptions) -> list[tuple[int
     return fitting
 
 
-def _note_tags(table: Table, usual: dict[str, str]) -> None:
-    """Note tags of other programs, such as eng_Latn, that are read as another."""
+def _usual_tags(table: Table, words: Sequence[str]) -> dict[str, str]:
+    """Find the tag of each word for a language; note those of other programs, such as eng_Latn."""
+    usual = {word: usual_tag(word) for word in words}
     if pairs := [f"{word} as {tag}" for word, tag in usual.items() if word != tag]:
         sentence = f"{table.source}: languages are read as their usual tags: {listed(pairs)}"
         table.problems.add("language code", sentence, severity="note")
+    return usual
 
 
 def _unpivoted(
     table: Table, columns: Sequence[_TextColumn], names: Strings, id_column: str | None
 ) -> tuple[Ints, Ints, tuple[str, ...], StringColumn, StringColumn]:
-    """Return the rows of the table, languages (codes, tags), texts and ids of all texts, row by row."""
+    """Give rows of the table, languages (codes, tags), texts and ids of all texts, row by row."""
     every, where = np.arange(table.n_rows), table.where(column=id_column)
     remedy = f"give each row its own id ({parameter('id_column')} names the column)"
     is_unique = _check_ids(table, names, np.zeros(table.n_rows, dtype=np.int64), every, where, remedy)
@@ -210,7 +209,7 @@ def _unpivoted(
     if not len(row):
         listing = listed(repr(name) for name, *_ in columns)
         raise InputError(f"{table.source} has no text in any row of the columns {listing}: fill them in")
-    tags = dict.fromkeys(columns[code][1] for code in distinct_values(place).tolist())
+    tags = {columns[code][1] for code in distinct_values(place).tolist()}
     languages = tuple(tag for tag in dict.fromkeys(tag for _, tag, _ in columns) if tag in tags)
     codes = [languages.index(tag) if tag in tags else -1 for _, tag, _ in columns]
     language = np.array(codes, dtype=np.int64)[place]
@@ -231,7 +230,7 @@ def _check_ids(table: Table, ids: StringColumn, language: Ints, rows: Ints, wher
 
 
 def _interleaved(columns: Sequence[Strings], number: Ints, row: Ints) -> Lookup[str]:
-    """Return the column whose i-th string is that of row `row[i]` in column `number[i]`."""
+    """Make the column whose i-th string is that of row `row[i]` in column `number[i]`."""
     import pyarrow as pa
 
     whole = Strings(pa.concat_arrays([column.array for column in columns]))
@@ -246,7 +245,7 @@ def _language_fields(
     language: Ints,
     row: Ints,
 ) -> tuple[dict[str, StringColumn], set[str]]:
-    """Return the fields (`title_en`, `title_de`: `title`) that every language has, and their columns."""
+    """Find the fields (`title_en`, `title_de`: `title`) that every language has, and their columns."""
     spelt = {tag: {tag, name.removeprefix("text_")} for name, tag, number in columns if number == 1}
     free = [n for n in table.names if n and n not in used and n != "split" and table.kind(n) == "text"]
     stems: dict[str, dict[str, str]] = {}
@@ -266,11 +265,10 @@ def _language_fields(
 
 
 def _languages(table: Table, column: str) -> tuple[Ints, tuple[str, ...]]:
-    """Return the language of each row, and the tags; what is no tag is a problem."""
+    """Read the language of each row, and the tags; what is no tag is a problem."""
     cells = table.scalars(column, "language", "give each row a language tag such as 'en'")
     code, words = cells.numbered()
-    usual = {word: usual_tag(word) for word in words}
-    _note_tags(table, usual)
+    usual = _usual_tags(table, words)
     languages = tuple(dict.fromkeys(usual.values()))
     language = np.array([languages.index(tag) for tag in usual.values()], dtype=np.int64)[code]
     for number, tag in enumerate(languages):
@@ -279,37 +277,7 @@ def _languages(table: Table, column: str) -> tuple[Ints, tuple[str, ...]]:
             table.problems.add("language tag", f"{table.where(rows[0], column)}: {problem}", rows)
     counts = np.bincount(language, minlength=len(languages))
     for alike in differing_in_case(languages):
-        rare = sorted(alike, key=lambda tag: -counts[languages.index(tag)])[1:]
-        rows = np.flatnonzero(np.isin(language, [languages.index(tag) for tag in rare])).tolist()
-        examples = [f"{tag!r} in {counts[languages.index(tag)]} rows" for tag in alike]
-        table.problems.add("language case", f"{table.source}: {case_problem(alike)}", rows, examples)
+        rare = sorted((languages.index(tag) for tag in alike), key=lambda code: -counts[code])[1:]
+        rows = np.flatnonzero(np.isin(language, rare)).tolist()
+        table.problems.add("language case", f"{table.source}: {case_problem(alike)}", rows)
     return language, languages
-
-
-def _items_of_images(
-    image: Ints, ids: Strings, language: Ints, languages: Sequence[str]
-) -> tuple[Ints, Strings]:
-    """Return items of texts and their names: equal images are one item, a row without an image is one."""
-    item = numbered_ints(np.where(image >= 0, image, -1 - np.arange(len(image))))[0]
-    first = np.unique(item, return_index=True)[1]
-    names = Strings(ids.arrow(first))
-    if len(names.numbered()[1]) < len(names):  # an id of two languages
-        pairs = zip(language[first].tolist(), names, strict=True)
-        names = Strings.of(f"{languages[code]}:{name}" for code, name in pairs)
-    return item, names
-
-
-def _further_columns(table: Table, used: set[str | None], rows: Ints) -> dict[str, Any]:
-    """Return fields, labels, numbers and the split of the rows of the table [n], as parts of a manifest."""
-    others = {name: table.kind(name) for name in table.names if name and name not in used and name != "split"}
-    texts, codes = ([name for name, kind in others.items() if kind == like] for like in ("text", "code"))
-    most = min(MOST_LABELS, table.n_rows // 2)  # a part has at least two rows of the table on average
-    labels = {name: table.words(name, most) for name in (*texts, *codes, "split") if name in table.names}
-    numbers = [name for name, kind in others.items() if kind in ("code", "number")]
-    splits = splits_of(table)
-    return {
-        "fields": {name: table.texts(name).view(rows) for name in texts},
-        "labels": {name: words.view(rows) for name, words in labels.items() if words is not None},
-        "numbers": {name: table.numbers(name)[rows] for name in numbers},
-        "split": None if splits is None else splits.view(rows),
-    }

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Paths, Strings, paths_of
 from xlingual.data.rows import is_missing
 from xlingual.data.tables import Table, described
-from xlingual.errors import InputError, parameter
+from xlingual.errors import InputError
 from xlingual.images import (
     GLANCE,
     THREADS,
@@ -30,7 +30,6 @@ from xlingual.images import (
 )
 from xlingual.records import digest
 
-Place: TypeAlias = tuple[str, str | None, set[str]]  # a folder, the beginning of paths in it, links in it
 SIDE = 144  # pixels of a thumbnail: sharp at 72 CSS pixels on a dense display
 _LONGEST = 1000  # characters of a text in a report
 _NEAR = 0.05  # most distance of near-equal images, as a share of the usual distance of two images
@@ -38,120 +37,89 @@ _COMPARED = 20_000  # images that are compared with each other; of more, a sampl
 _DIMENSIONS = 96  # that near-equal vectors are compared in
 
 
-def images_in(table: Table, name: str | None, several: str | None) -> tuple[Ints, Sequence[ImageSource]]:
-    """Return, for each row of the table, the number of its image (-1: none), and the different images.
+def images_in(table: Table, name: str | None) -> tuple[Ints, Sequence[ImageSource]]:
+    """Find the image of each row of the table (-1: none), and list the different images.
 
-    Images are equal where their bytes or their paths are. A path must stay within the manifest's folder.
-    `several` says what stands for a list of images: "first", or "mean": all of them, as one tuple, whose
-    vector is the mean of theirs. No image is opened.
+    Images are equal where their bytes or their paths are. A path must stay within the manifest's folder. Of
+    several images of a row the first counts. No image is opened.
     """
     if name is None:
         return np.full(table.n_rows, -1, dtype=np.int64), []
-    codes, cells = np.arange(table.n_rows), table.column(name)
+    codes, cells = np.arange(table.n_rows), table.columns[name]
     if table.kind(name) == "text" and not isinstance(cells, list):
         codes, cells = Strings.of_arrow(cells).numbered()
-    elif not isinstance(cells, list):
-        cells = table.load(name)
-    inside, resolved = _confined(table.folder)
-    if isinstance(cells, Strings) and table.folder is not None and _are_plain(cells, resolved):
-        return codes, Paths(table.folder, cells)
-    numbers: dict[tuple[str | bytes, ...], int] = {}
-    places, errors = [], {}
+    else:
+        cells = table.cells(name)
+    inside = _confined(table.folder)
+    numbers: dict[str | bytes, int] = {}
+    places, errors, several = [], {}, 0
     for code, cell in enumerate(cells):
-        image: tuple[str | bytes, ...] = ()
+        image = None
         try:
-            image = _sources(cell, several, inside)
+            if hasattr(cell, "tolist") and not _is_pixels(cell):
+                cell = cell.tolist()  # an array of paths
+            if isinstance(cell, list | tuple):
+                several += len(cell) > 1
+                cell = next((part for part in cell if not is_missing(part)), None)
+            image = _source(cell, inside)
         except (InputError, ValueError, OSError) as error:
             errors[code] = str(error)
-        places.append(numbers.setdefault(image, len(numbers)) if image else -1)
+        places.append(-1 if image is None else numbers.setdefault(image, len(numbers)))
+    if several:
+        sentence = f"{table.source}: {several} rows have several images: the first of each counts"
+        table.problems.add("several images", sentence, severity="warning")
     if errors:
         rows = np.flatnonzero(np.isin(codes, list(errors))).tolist()
         sentence = f"{table.where(rows[0], name)}: {errors[codes[rows[0]]]}"
         table.problems.add("image path", sentence, rows, [f"{cells[code]!r:.80}" for code in [*errors][:3]])
     image_of = np.array(places, dtype=np.int64)[codes]
-    if all(len(image) == 1 and isinstance(image[0], str) for image in numbers):
-        return image_of, Paths(table.folder, Strings.of(image[0] for image in numbers))  # type: ignore[misc]
+    if all(isinstance(image, str) for image in numbers):
+        return image_of, Paths(table.folder, Strings.of(map(str, numbers)))
     folder = table.folder or Path()
-    sources = [tuple(s if isinstance(s, bytes) else folder / s for s in image) for image in numbers]
-    return image_of, [image[0] if len(image) == 1 else image for image in sources]
+    return image_of, [image if isinstance(image, bytes) else folder / image for image in numbers]
 
 
-def _sources(cell: Any, several: str | None, inside: Callable[[str], str]) -> tuple[str | bytes, ...]:  # noqa: ANN401
-    """Return the bytes and the paths within the folder of a cell that count, none where it is empty."""
-    if hasattr(cell, "tolist") and hasattr(cell, "dtype") and not _is_pixels(cell):
-        cell = cell.tolist()  # an array of paths
-    many = isinstance(cell, list | tuple)
-    if many and cell and all(isinstance(part, list | tuple | int | float) for part in cell):
-        raise InputError(
-            "found a list of numbers or of lists where an image is expected: if it holds pixels, give "
-            "an array of uint8 [height, width, 3], as an image of Pillow, or as the image's bytes"
-        )
-    sources: list[str | bytes] = []
-    for part in cell if many else [cell]:
-        if isinstance(part, Mapping):
-            part = part.get("path") if is_missing(part.get("bytes")) else part["bytes"]
-        part = opened(part) if _is_pixels(part) else part
-        part = png_of(part) if is_opened(part) else part
-        if isinstance(part, bytes | bytearray | memoryview):
-            sources += [bytes(part)] if len(part) else []
-        elif isinstance(part, str | Path):
-            sources += [] if is_missing(part) else [inside(str(part))]
-        elif not is_missing(part):
-            raise InputError(f"found {described(part)} where an image is expected: give a path or its bytes")
-    if len(sources) > 1 and several is None:
-        raise InputError(
-            f"found {len(sources)} images in one cell: {parameter('images', 'first')} takes the first of "
-            f"each row, {parameter('images', 'mean')} the mean of their unit vectors"
-        )
-    return tuple(dict.fromkeys(sources if several == "mean" else sources[:1]))
+def _source(cell: Any, inside: Callable[[str], str]) -> str | bytes | None:  # noqa: ANN401
+    """Take the bytes of an image, or its path within the folder; None where the cell is empty."""
+    if isinstance(cell, Mapping):
+        cell = cell.get("path") if is_missing(cell.get("bytes")) else cell["bytes"]
+    cell = opened(cell) if _is_pixels(cell) else cell
+    cell = png_of(cell) if is_opened(cell) else cell
+    if isinstance(cell, bytes | bytearray | memoryview):
+        return bytes(cell) or None
+    if is_missing(cell):
+        return None
+    if isinstance(cell, str | Path):
+        return inside(str(cell))
+    raise InputError(
+        f"found {described(cell)} where an image is expected: give a path, an image of Pillow, its bytes, or "
+        "an array of uint8 [height, width, 3]"
+    )
 
 
 def _is_pixels(cell: Any) -> bool:  # noqa: ANN401
-    """Return whether a cell is an array of numbers in rows and columns."""
+    """Whether a cell is an array of numbers in rows and columns."""
     return getattr(getattr(cell, "dtype", None), "kind", "") in {*"biuf"} and getattr(cell, "ndim", 0) > 1
 
 
-def _are_plain(paths: Strings, resolved: Callable[[str], Place]) -> bool:
-    """Return whether all paths are within the folder as they are spelt and go by no link."""
-    import pyarrow.compute as pc
-
-    if pc.any(pc.match_substring_regex(paths.array, r"(^|/)\.{0,2}$|\x00|^\s*$")).as_py():
-        return False
-    heads = pc.unique(pc.replace_substring_regex(paths.array, "[^/]*$", "")).to_pylist()
-    return all(resolved(head)[1:] == (head, set()) for head in heads)
-
-
-def _confined(folder: Path | None) -> tuple[Callable[[str], str], Callable[[str], Place]]:
-    """Return functions that give a path as one within the folder, or raise InputError, and resolve a folder.
+def _confined(folder: Path | None) -> Callable[[str], str]:
+    """Make the function that gives a path as one within the folder, or raises InputError.
 
     Links are followed, or a manifest from elsewhere could have any file of this machine read. Folders are
     resolved once each: a manifest may name very many images. Without a folder paths stay as they are.
     """
     if folder is None:
-        return lambda text: Path(text).as_posix(), lambda head: ("", None, set())
-    root = os.path.realpath(folder)
-
-    @cache
-    def resolved(head: str) -> Place:
-        """Return a folder resolved, the beginning of names in it (None: outside the root), and its links."""
-        place = os.path.realpath(os.path.join(root, head))
-        if os.path.commonpath([root, place]) != root:
-            return place, None, set()
-        entries = os.scandir(place) if os.path.isdir(place) else ()
-        links = {entry.name for entry in entries if entry.is_symlink()}
-        return place, "" if place == root else f"{os.path.relpath(place, root)}{os.sep}", links
+        return lambda text: Path(text).as_posix()
+    root, resolved = os.path.realpath(folder), cache(os.path.realpath)
 
     def inside(text: str) -> str:
         text.encode()  # half a surrogate pair is in no path
         if "\0" in text:
             raise InputError(f"{text!r:.100} is not a path: it holds a zero byte")
         head, slash, tail = text.rpartition(os.sep)
-        place, beginning, links = resolved(head or slash)
+        path = os.path.join(resolved(os.path.join(root, head or slash)), tail)
         plain = tail not in ("", ".", "..")
-        if plain and beginning is not None and tail not in links:
-            return beginning + tail
-        path = os.path.join(place, tail)
-        target = os.path.realpath(path)
+        target = path if plain and not os.path.islink(path) else os.path.realpath(path)
         if os.path.commonpath([root, target]) != root:
             raise InputError(
                 f"{text!r:.100} is a path outside the manifest's folder: copy the image into that folder, "
@@ -159,30 +127,26 @@ def _confined(folder: Path | None) -> tuple[Callable[[str], str], Callable[[str]
             )
         return os.path.relpath(path if plain else target, root)
 
-    return inside, resolved
+    return inside
 
 
 def image_keys(sources: Sequence[ImageSource], folder: Path | None) -> Any:  # noqa: ANN401  (uint8 [n, 16])
-    """Return one digest for each image: of its bytes, or of its path within the folder."""
-
-    def key(source: ImageSource) -> bytes:
-        if isinstance(source, tuple):
-            return digest("mean", *map(key, source))
-        if isinstance(source, bytes):
-            return digest("bytes", source)
-        path = source.relative_to(folder) if folder is not None else source
-        return digest("path", path.as_posix())
-
+    """Give a digest of each image: of its bytes, or of its path within the folder."""
     column = paths_of(sources)
     if column is not None and column[0] == folder:
-        raw = b"".join([digest("path", name) for name in column[1]])
+        keys = [digest("path", name) for name in column[1]]
     else:
-        raw = b"".join([key(source) for source in sources])
-    return np.frombuffer(raw, np.uint8).reshape(-1, 16)
+        keys = [
+            digest("bytes", source)
+            if isinstance(source, bytes)
+            else digest("path", (source.relative_to(folder) if folder is not None else source).as_posix())
+            for source in sources
+        ]
+    return np.frombuffer(b"".join(keys), np.uint8).reshape(-1, 16)
 
 
 def items_of_images(image: Ints, item: Ints) -> Ints:
-    """Return how many items show each image; `image` (-1: none) and `item` are those of texts [n]."""
+    """Count how many items show each image; `image` (-1: none) and `item` are those of texts [n]."""
     rows = np.flatnonzero(image >= 0)
     n_items = int(item.max(initial=0)) + 1
     return np.bincount(distinct_values(image[rows].astype(np.int64) * n_items + item[rows]) // n_items)
@@ -198,12 +162,6 @@ def looked_at(
 
     def look(source: ImageSource, row: str) -> tuple[bytes, np.ndarray] | InputError:
         try:
-            if isinstance(source, tuple):
-                looks = [look(part, row) for part in source]
-                if wrong := next((each for each in looks if isinstance(each, InputError)), None):
-                    return wrong
-                digests, pixels = zip(*looks, strict=True)
-                return digest(*digests), np.mean(pixels, axis=0)
             raw = read_bytes(source, row=row)
             image = decode(raw, source if isinstance(source, Path) else None, row=row, side=GLANCE)
             return digest(raw), np.asarray(image.resize((8, 8)), dtype=np.float32).ravel()
@@ -216,7 +174,7 @@ def looked_at(
 
 
 def groups_of_looks(looks: Mapping[int, np.ndarray], items: Ints, most: int) -> Ints:
-    """Return for each image [n] the first of its group of near-equal images (`near_equal`).
+    """Give for each image [n] the first of its group of near-equal images (`near_equal`).
 
     `looks` has those that could be opened; `items` [n] counts the items that show each image.
     """
@@ -227,7 +185,7 @@ def groups_of_looks(looks: Mapping[int, np.ndarray], items: Ints, most: int) -> 
 
 
 def sketched(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors [n, d] in few dimensions with about the same distances (Johnson, Lindenstrauss)."""
+    """Project vectors [n, d] to few dimensions with about the same distances (Johnson, Lindenstrauss)."""
     vectors, d = np.asarray(vectors, dtype=np.float32), vectors.shape[1]
     if d <= _DIMENSIONS:
         return vectors
@@ -237,7 +195,7 @@ def sketched(vectors: np.ndarray) -> np.ndarray:
 
 
 def near_equal(vectors: np.ndarray, items: Ints, most: int) -> Ints:
-    """Return for each image [n] the first of its group of near-equal images; itself where it is in none.
+    """Give for each image [n] the first of its group of near-equal images; itself where it is in none.
 
     A group has an image in its middle whose near-equal images (`vectors` [n, d] of looks or of an encoder)
     are shown by more than `most` items; `items` [n] counts those of each image.
@@ -260,14 +218,14 @@ def near_equal(vectors: np.ndarray, items: Ints, most: int) -> Ints:
 
 
 def cut(text: str) -> str:
-    """Return a text, or its beginning."""
+    """Give a text, or its beginning."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def thumbnails(
     sources: Sequence[ImageSource], side: int = SIDE, most: int | None = None
 ) -> Callable[[int], bytes | None]:
-    """Return what gives the JPEG of an image by its number, None for -1 and where it cannot be opened.
+    """Make the function that gives the JPEG of an image by its number; None for -1 and where there is none.
 
     Each is opened once; of `most`, those that were asked for last are kept.
     """

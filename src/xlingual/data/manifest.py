@@ -16,10 +16,9 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.columns import Lookup, StringColumn, hash_column, numbered_ints, position_in_group, view
-from xlingual.data.files import read_table
 from xlingual.data.forms import ReadOptions, parts_of, splits_of
 from xlingual.data.images import groups_of_looks, image_keys, items_of_images, looked_at
-from xlingual.data.objects import table_of
+from xlingual.data.sources import read_table, table_of
 from xlingual.data.tables import Problem, Problems, Table, shown
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.images import ImageSource, missing_files
@@ -78,7 +77,8 @@ class Manifest:
         for the wide form. `split`, `rows` and `drop_shared_images` choose rows before items are numbered.
         Raises InputError for anything that cannot be right; warns (DataWarning) of empty texts.
         """
-        return cls._read(path, options, Problems())
+        table, file = read_table(path)
+        return cls._of_table(table, options, file)
 
     @classmethod
     def read_gathering(
@@ -90,17 +90,11 @@ class Manifest:
         """
         problems = Problems(gathered=True)
         try:
-            return cls._read(path, options, problems), problems
+            table, file = read_table(path, problems)
+            return cls._of_table(table, options, file), problems
         except InputError as error:
             problems.add("unreadable", str(error))
             return None, problems
-
-    @classmethod
-    def _read(cls, path: str | Path, options: ReadOptions, problems: Problems) -> Manifest:
-        """Read a file."""
-        separator, encoding = options.get("separator"), options.get("encoding")
-        table, file = read_table(path, problems, separator=separator, encoding=encoding)
-        return cls._of_table(table, options, file)
 
     @classmethod
     def of(cls, data: ManifestLike, /, **options: Unpack[DataOptions]) -> Manifest:
@@ -136,7 +130,7 @@ class Manifest:
         """Return the manifest of the rows of a table that the options choose and that have no error."""
         problems, manifest = table.problems, cls(**parts_of(table, options))
         chosen = _chosen_rows(manifest, options, table)
-        bad = {row for problem in problems if problem.severity == "error" for row in problem.rows}
+        bad = problems.bad_rows
         if len(chosen) < table.n_rows or bad:
             manifest = manifest.part(np.setdiff1d(chosen, np.array([*bad], dtype=np.int64)))
         if not len(manifest):

@@ -20,7 +20,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.data.languages import tag_of
-from xlingual.data.rows import is_missing, is_number, parsed, read_bytes, read_rows, read_table, unpacked
+from xlingual.data.rows import is_missing, is_number, parsed, read_bytes, read_parquet, read_rows, unpacked
 from xlingual.errors import InputError, listed, warn
 from xlingual.files import regular_file
 from xlingual.results.provenance import note_file
@@ -109,7 +109,7 @@ def _content(
     """Read the columns in a file, those of `values` that it has among them; or the object in it."""
     source, ending = str(path), path.name.lower()
     if ending.endswith((".parquet", ".pq")):
-        table = read_table(path)
+        table = read_parquet(path)
         by_name = {name: table[name].combine_chunks() for name in table.column_names}
         return _columns(source, by_name, values), None
     if ending.removesuffix(".gz").endswith((".csv", ".jsonl")):
@@ -118,7 +118,7 @@ def _content(
             name: [row.get(name) for row in rows] for name in dict.fromkeys(n for r in rows for n in r)
         }
         return _columns(source, by_name, values), None
-    raw = unpacked(read_bytes(path))  # ranx compresses twice
+    raw = unpacked(read_bytes(path), path)  # ranx compresses twice
     if raw[:200].lstrip()[:1] in (b"{", b"["):
         return None, parsed(raw, source)
     if 0xA0 <= (raw[0] if raw else 0) <= 0xBF:  # a map of CBOR

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.arrays import Floats
-from xlingual.data.files import read_file
 from xlingual.data.rows import is_missing, is_number, numbered, read_lines
-from xlingual.data.tables import Table, described
+from xlingual.data.sources import column_of, read_table
+from xlingual.data.tables import Problems, Table, described
 from xlingual.errors import InputError, did_you_mean, warn
 from xlingual.files import regular_file
 from xlingual.records import digest
@@ -56,15 +56,15 @@ class SentencePairs:
         """
         path, columns = Path(path), _checked_roles(columns or {})
         column = {role: columns.get(role, role) for role in ROLES}
-        table = _table(path, column)
-        cells = table.load(table.require(column["score"], "--columns score=NAME names another"))
+        note_file("sentence pairs", regular_file(path, "a file of sentence pairs"))
+        lines = _lines(path, [column[role] for role in ROLES[1:]])
+        table = read_table(path)[0] if lines is None else lines
+        cells = table.cells(table.require(column["score"], "--columns score=NAME names another"))
         rows = [row for row, cell in enumerate(cells) if not is_missing(cell)]
-        score = np.empty(len(rows))
+        score = np.full(len(rows), math.nan)
         for place, row in enumerate(rows):
-            try:
-                score[place] = float("" if isinstance(cells[row], bool) else cells[row])
-            except (TypeError, ValueError, OverflowError):
-                score[place] = math.nan
+            if not isinstance(cells[row], bool) and is_number(str(cells[row])):
+                score[place] = float(cells[row])
             if not math.isfinite(score[place]):
                 raise InputError(
                     f"{table.where(row, column['score'])}: found {described(cells[row])} where a score is "
@@ -90,8 +90,7 @@ class SentencePairs:
             names = table.scalars(
                 table.require(column["id"], "--columns id=NAME"), "id", "give each pair one"
             )
-            ids = [names[row] for row in rows]
-            at = np.array(rows, dtype=np.int64)
+            ids, at = [names[row] for row in rows], np.array(rows, dtype=np.int64)
             table.check_unique(numbered(ids)[0], table.source, ids, at, "give each pair its own id")
         if n_unscored := table.n_rows - len(rows):
             warn(f"{path}: {n_unscored} of {table.n_rows} pairs have no score and are left out")
@@ -102,7 +101,7 @@ def read_sentence_pairs(
     files: str | Path | SentencePairs | Sequence[str | Path | SentencePairs],
     columns: Mapping[str, str] | None = None,
 ) -> list[SentencePairs]:
-    """Return the pairs of one or several files, each under its own name.
+    """Read the pairs of one or several files, each under its own name.
 
     A file is named by its stem; files of equal stems by their folder too. Raises InputError for a file that
     is given twice.
@@ -127,7 +126,7 @@ def read_sentence_pairs(
 
 
 def parse_columns(text: str | None) -> dict[str, str]:
-    """Return {"score": "label"} for "score=label,…"; raise InputError for anything else.
+    """Parse "score=label,…" to {"score": "label"}; raise InputError for anything else.
 
     >>> parse_columns("score=label,sentence1=a")
     {'score': 'label', 'sentence1': 'a'}
@@ -147,27 +146,25 @@ def parse_columns(text: str | None) -> dict[str, str]:
 def _checked_roles(columns: Mapping[str, str]) -> dict[str, str]:
     for role in columns:
         if role not in ROLES:
+            near = did_you_mean(role, ROLES)
             raise InputError(
-                f"--columns: {role!r} is no column of sentence pairs.{did_you_mean(role, ROLES)} They are "
-                f"{', '.join(ROLES)}"
+                f"--columns: {role!r} is no column of sentence pairs.{near} They are {', '.join(ROLES)}"
             )
     return dict(columns)
 
 
-def _table(path: Path, column: Mapping[str, str]) -> Table:
-    """Open the file; lines of SemEval, which have no header and no quotes, become a table, too."""
-    regular_file(path, "a file of sentence pairs")
-    note_file("sentence pairs", path)
-    names = [column[role] for role in ("score", "sentence1", "sentence2")]
+def _lines(path: Path, names: Sequence[str]) -> Table | None:
+    """Read the lines of SemEval, which have no header and no quotes, as a table; None for other files."""
     is_input = path.name.startswith("STS.input.") and path.suffix == ".txt"
-    if not is_input:
-        if path.suffix.lower() not in (".tsv", ".txt"):
-            return read_file(path)
-        first = next(read_lines(path), (1, ""))[1].split("\t")
-        header = {field.strip() for field in first} & {*column.values()}
-        if len(first) != len(names) or header or (first[0].strip() and not is_number(first[0])):
-            return read_file(path)
+    if path.suffix.lower() not in (".tsv", ".txt"):
+        return None
     rows = [(number, line.split("\t")) for number, line in read_lines(path) if line]
+    first = rows[0][1] if rows else []
+    header = {field.strip() for field in first} & {*names, "id"}
+    if not is_input and (
+        len(first) != len(names) or header or (first[0].strip() and not is_number(first[0]))
+    ):
+        return None
     for number, fields in rows:
         if len(fields) < 2 if is_input else len(fields) != len(names):
             expected = "two sentences" if is_input else "a score and two sentences"
@@ -183,4 +180,5 @@ def _table(path: Path, column: Mapping[str, str]) -> Table:
         if len(scores) != len(rows):
             raise InputError(f"{gold} has {len(scores)} scores for the {len(rows)} pairs of {path}: mend it")
         columns = [scores, *columns[:2]]
-    return Table.of_columns(str(path), path.parent, dict(zip(names, columns, strict=True)))
+    by_name = {name: column_of(cells, str(path), name) for name, cells in zip(names, columns, strict=True)}
+    return Table(str(path), path.parent, by_name, len(rows), Problems())

@@ -410,32 +410,22 @@ def _encoded_images(
 ) -> tuple[Images, np.ndarray, Ints]:
     """Return images of the rows, their vectors [m, d], and which of them each row shows [n].
 
-    A row whose image has bytes or a path is represented by the first row that shows the same. Of a row with
-    several images the vector is the mean of their unit vectors.
+    A row whose image has bytes or a path is represented by the first row that shows the same.
     """
     slot = manifest.image[rows]
     key = np.where(slot >= 0, slot, len(manifest.image_source) + np.arange(len(rows)))
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
     images = manifest.images(rows[first])
-    several = images.singles() if encoder.opens_images else None  # a file has one vector of an item
-    opened = images if several is None else several[0]
     source = replace(_source(name, how), who=f"image encoder {name!r}", what="encoding images", spent=None)
     try:
-        vectors = encode(encoder, opened, source).vectors
+        vectors = encode(encoder, images, source).vectors
     except BrokenImagesError as error:  # it counts those of one piece only
-        reasons = broken(opened)
+        reasons = broken(images)
         if not reasons:
             raise
-        text = counted(next(iter(reasons.values())), len(reasons), opened, remedy)
+        text = counted(next(iter(reasons.values())), len(reasons), images, remedy)
         raise InputError(text) from error
     warn_of_similarity(vectors, encoder.compares_by, source.who)
-    if several is not None:
-        singles, (_, start, count) = vectors, np.unique(several[1], return_index=True, return_counts=True)
-        vectors = np.asarray(singles[start], dtype=np.float32)
-        for row in np.flatnonzero(count > 1).tolist():
-            part = np.asarray(singles[start[row] : start[row] + count[row]], dtype=np.float64)
-            length = np.linalg.norm(part, axis=1, keepdims=True)
-            vectors[row] = (part / np.where(length > 0, length, 1.0)).mean(axis=0)
     _warn_of_zeros(vectors, source.who, "images have an all-zero vector", images)
     return images, vectors, same
 

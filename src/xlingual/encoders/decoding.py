@@ -75,12 +75,8 @@ def counted(
 
 def broken(images: Images) -> dict[int, str]:
     """Find the rows with an image that is absent, missing or broken, each with the reason."""
-    single, row = images.singles() or (images, np.arange(len(images)))
-    reasons: dict[int, str] = {}
-    for i, outcome in enumerate(_outcomes(single, lambda image: None, GLANCE, 64)):
-        if isinstance(outcome, InputError):
-            reasons.setdefault(int(row[i]), str(outcome))
-    return reasons
+    outcomes = enumerate(_outcomes(images, lambda image: None, GLANCE, 64))
+    return {row: str(outcome) for row, outcome in outcomes if isinstance(outcome, InputError)}
 
 
 def distinct(images: Images) -> tuple[Ints, Ints]:

@@ -37,7 +37,7 @@ from xlingual.evaluation.estimates import Estimate, Score, score
 from xlingual.evaluation.hubs import HUBS_OF, NamedHubs, hubs_of
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Numbers, Subject
-from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
+from xlingual.evaluation.pair_run import counted_out, usable_rows
 from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.trec import IMAGE
@@ -386,7 +386,6 @@ class ImageSentence(Run):
                 "target": subject.target,
                 "data": manifest.digest[:12],
                 "sample": "all#0" if self.fold is None else f"fold:{self.fold}#0",
-                **images_of_rows(manifest),
                 "candidates": str(n_candidates),
             },
             system={"image_encoder": self.identity(system.images)},

@@ -282,7 +282,6 @@ class PairRun(Run):
             **({} if texts == "all" else {"texts-per-item": str(texts)}),
             **({} if queries is None else {"queries": str(queries)}),
             **self.clusters(),
-            **images_of_rows(self.manifest),
             "matching": "yes" if self.matching else "no",
             **more,
         }
@@ -302,9 +301,3 @@ class PairRun(Run):
         kinds = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
         results.encoders = {name: kind for name, kind in kinds.items() if kind}
         return super().finished(results)
-
-
-def images_of_rows(manifest: Manifest) -> dict[str, str]:
-    """Describe the condition of a signature about several images of a row: {} where none was chosen."""
-    several = manifest.columns.get("images")
-    return {} if several is None else {"images-of-a-row": several}

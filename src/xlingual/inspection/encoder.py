@@ -84,8 +84,7 @@ class Looked:
         """Return the path of a text's image; None where it has none, or is kept in the manifest."""
         slot = int(self.data.image[row])
         source = self.data.image_source[slot] if slot >= 0 else None
-        first = source[0] if isinstance(source, tuple) else source
-        return str(first) if isinstance(first, Path) else None
+        return str(source) if isinstance(source, Path) else None
 
     def _slice(self, found: FoundSlice, rows: Ints, values: Values) -> WeakSlice:
         inside = found.slice.rows

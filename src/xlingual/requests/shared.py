@@ -91,23 +91,6 @@ class Columns(Record, frozen=True, kw_only=True):
     cluster_column: Annotated[
         str | None, option("Column of clusters: texts of one cluster are not independent.", metavar="NAME")
     ] = None
-    separator: Annotated[
-        str | None,
-        option("Character between the columns of a text file, such as ';' or tab.", metavar="CHAR"),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        option("Encoding of a text file, such as cp1252.", metavar="NAME", otherwise="UTF-8"),
-    ] = None
-    images: Annotated[
-        Literal["first", "mean"] | None,
-        option(
-            "Which of several images of a row count: the first, or the mean of their vectors.",
-            names=("--several-images",),
-            metavar="first|mean",
-            otherwise="several are refused",
-        ),
-    ] = None
     drop_shared_images: Annotated[
         Positive | None,
         option(

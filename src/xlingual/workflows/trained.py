@@ -218,8 +218,7 @@ def _image_keys(manifest: Manifest) -> set[Path | bytes]:
     """Return a key for each image without opening any: the path of its file, or a digest of its bytes."""
     return {
         hashlib.sha256(source).digest() if isinstance(source, bytes) else source.resolve()
-        for several in manifest.image_source
-        for source in (several if isinstance(several, tuple) else (several,))
+        for source in manifest.image_source
     }
 
 

@@ -14,7 +14,7 @@ def write_table(path, rows):
 
         columns = {name: [row.get(name) for row in rows] for name in names}
         pq.write_table(pa.table(columns), path)
-    elif path.suffix in {".jsonl", ".ndjson"}:
+    elif path.suffix == ".jsonl":
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
         path.write_bytes(("\n".join(lines) + "\n").encode())
     else:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 
-SUFFIXES = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
+SUFFIXES = (".parquet", ".jsonl", ".csv", ".tsv")
 TEXTS = ["NA", "null", "1.0", "001", "a\tb", 'say "hi", please', "two\nlines", "two\r\nlines", "שלום", "👩‍🚀"]
 WIDE = [
     {
@@ -90,7 +90,7 @@ HOSTILE = [
     ("m.jsonl", b'{"text_en": {}, "id": []}'),
     ("m.csv", b""), ("m.csv", b"id,lang,text\n"), ("m.csv", b"lang,text\nen,ok\nen,a,b\n"),
     ("m.csv", b"lang,text\nen\n"), ("m.csv", b'lang,text\nen,"open\n'), ("m.csv", b'lang,text\nen,"a" b\n'),
-    ("m.csv", b"id;text\n"), ("m.csv", b"lang,text,text\nen,a,b\n"), ("m.csv", b"lang,text\nen,\xff\n"),
+    ("m.csv", b"lang,text,text\nen,a,b\n"), ("m.csv", b"lang,text\nen,\xff\n"),
     ("m.csv", b"lang,text\nen,ok\nen,\xc3"), ("m.csv", "lang,text".encode("utf-16")),
     ("m.csv.gz", b"no gz"), ("m.csv.gz", gzip.compress(b"lang,text\nen,a\n", mtime=0)[:-4]),
 ]  # fmt: skip
@@ -105,20 +105,10 @@ def test_hostile_files_are_refused_in_one_line_that_names_them(tmp_path, name, c
     assert "\n" not in str(error.value) and str(path) in str(error.value)
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8"])
-@pytest.mark.parametrize("mark", [";", "tab"])
-def test_encoding_and_separator_are_options(tmp_path, encoding, mark):
-    text = "lang;text\nde;Größe, blau\n".replace(";", "\t" if mark == "tab" else mark)
-    (tmp_path / "m.csv").write_text(text, encoding=encoding)
-    assert Manifest.read(tmp_path / "m.csv", encoding=encoding, separator=mark).text == ["Größe, blau"]
-    for wrong in (
-        {"encoding": "utf8000"},
-        {"encoding": "base64"},
-        {"encoding": "ascii"},
-        {"separator": "::"},
-    ):
-        with pytest.raises(InputError):
-            Manifest.read(tmp_path / "m.csv", **wrong)
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_the_header_says_what_divides_columns(tmp_path, mark):
+    (tmp_path / "m.csv").write_text(f"lang{mark}text\nde{mark}Größe, blau\n", encoding="utf-8")
+    assert Manifest.read(tmp_path / "m.csv").text == ["Größe, blau"]
 
 
 VALUES = ["2020-01-01", "12:00", 12345678901234567890, 1, 1.0, 2.5, True, None, "x", "2020-01-01T10:00:00Z"]
@@ -143,7 +133,7 @@ def test_damaged_parquet_column(tmp_path, table_file):
     raw = bytearray(path.read_bytes())
     raw[4:200] = b"\xff" * 196
     path.write_bytes(raw)
-    with pytest.raises(InputError, match=r"column '.*' cannot be read"):
+    with pytest.raises(InputError, match="can be read"):
         Manifest.read(path)
 
 

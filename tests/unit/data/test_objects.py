@@ -10,9 +10,8 @@ from PIL import Image
 
 from xlingual import Manifest, backretrieval, crosslingual_retrieval
 from xlingual.data.pools.mix import mix_pool
-from xlingual.embed.sides import embed_images
 from xlingual.encoders import image_encoder
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError
 
 ROWS = [
     {"id": "1", "lang": "en", "text": "a red shoe", "item": "17"},
@@ -140,17 +139,6 @@ def test_missing_values_are_empty(missing, objects):
     assert found.image.tolist() == ([0, -1] if objects else [-1, -1])
 
 
-def test_classes_of_a_dataset_are_names():
-    features = '{"info": {"features": {"lang": {"names": ["de", "en"], "_type": "ClassLabel"}}}}'
-    table = pa.table({"lang": [1, 0], "text": ["a", "b"]}).replace_schema_metadata({"huggingface": features})
-    assert list(Manifest.of(Dataset(table)).languages) == ["en", "de"]
-    assert "empty language" in refused(
-        lambda: Manifest.of(
-            table.set_column(0, "lang", pa.array([1, -1])).replace_schema_metadata(table.schema.metadata)
-        )
-    )
-
-
 def test_images_in_memory_are_what_their_files_are(tmp_path):
     colours = ["red", "blue"]
     for colour in colours:
@@ -204,28 +192,18 @@ def test_relative_paths_are_of_the_folder_or_of_the_current_one(tmp_path, monkey
     assert f"looked in {tmp_path / 'photos'}" in says
 
 
-def test_the_mean_of_several_images_is_that_of_their_unit_vectors():
-    colours = [["red", "blue", "green"], ["red"], ["blue", "red", "blue"]]
+def test_of_several_images_the_first_counts():
+    colours = [["red", "blue"], ["red"]]
     rows = [{"text_en": str(i), "image": [png(c) for c in part]} for i, part in enumerate(colours)]
-    manifest = Manifest.of(rows, images="mean")
-    _, pixels = image_encoder("pixels")
-    index = embed_images(manifest, "pixels", pixels, np.arange(3))
-    found = index.pool.vectors.raw[index.pool.vectors.rows[index.pool.code[index.code]]]
-    for vector, part in zip(found, colours, strict=True):
-        several = [{"text_en": "x", "image": png(c)} for c in dict.fromkeys(part)]
-        alone = pixels.encode(Manifest.of(several).images(np.arange(len(several)))).astype(np.float64)
-        expected = (alone / np.linalg.norm(alone, axis=1, keepdims=True)).mean(axis=0)
-        cosine = vector @ expected / np.linalg.norm(vector) / np.linalg.norm(expected)
-        assert cosine == pytest.approx(1, abs=1e-6)
-    first = Manifest.of(rows, images="first")
-    assert manifest.digest != first.digest
-    assert first.digest == Manifest.of([row | {"image": row["image"][0]} for row in rows]).digest
+    with pytest.warns(DataWarning, match="1 rows have several images"):
+        manifest = Manifest.of(rows)
+    assert manifest.digest == Manifest.of([row | {"image": row["image"][0]} for row in rows]).digest
 
 
 def test_tasks_take_data_and_the_columns_of_it():
-    options = {"text_column": "name_{lang}", "image_column": "photo", "images": "mean"}
+    options = {"text_column": "name_{lang}", "image_column": "photo"}
     rng = np.random.default_rng(0)
-    photos = [[png(tuple(rng.integers(0, 255, 3).tolist())) for _ in range(2)] for _ in range(24)]
+    photos = [png(tuple(rng.integers(0, 255, 3).tolist())) for _ in range(24)]
     frame = pd.DataFrame({"name_en": [f"thing {i}" for i in range(24)], "photo": photos})
     frame["name_de"] = [f"ding {i}" for i in range(24)]
     how = {"image_encoder": "pixels", "measures": "R@3", "store": None}
@@ -233,9 +211,7 @@ def test_tasks_take_data_and_the_columns_of_it():
     results = backretrieval(frame, {"chargram": "chargram"}, **how, **options)
     assert [entry.signature for entry in results.entries] == [entry.signature for entry in expected.entries]
     assert [entry.value for entry in results.entries] == [entry.value for entry in expected.entries]
-    assert "|images-of-a-row:mean|" in results.entries[0].signature
-    assert results.request["text_column"] == "name_{lang}" and results.request["images"] == "mean"
+    assert results.request["text_column"] == "name_{lang}"
     texts = frame.drop(columns="photo")
-    retrieved = crosslingual_retrieval(texts, "chargram", text_column="name_{lang}", store=None)
-    assert "images-of-a-row" not in retrieved.entries[0].signature
+    crosslingual_retrieval(texts, "chargram", text_column="name_{lang}", store=None)
     assert len(mix_pool(texts, text_column="name_{lang}").candidates) > 0

@@ -147,32 +147,6 @@ def test_images_are_encoded_once(ours, manifest, tmp_path):
     assert again(Model()) == first and images.n == counted
 
 
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_several_images_of_a_row_have_the_mean_of_their_vectors(ours, tmp_path, in_memory):
-    from PIL import Image
-
-    rng, rows = np.random.default_rng(0), []
-    for item in range(30):
-        paths = [tmp_path / f"{item}.{place}.png" for place in range(3)]
-        for path in paths:
-            Image.fromarray(rng.integers(0, 255, (8, 8, 3), dtype=np.uint8)).save(path)
-        shown = [path.read_bytes() if in_memory else str(path) for path in paths[: 1 + item % 3]]
-        rows += [
-            {"id": f"{item}", "lang": tag, "text": f"{tag} {item % 7} {item}", "item": item, "image": shown}
-            for tag in ("en", "de")
-        ]
-    data, model = Manifest.of(rows, images="mean"), Model()
-    encoder = SimpleNamespace(encode=lambda batch: model.encode(batch.text))
-    images = Counted()
-    expected = backretrieval(
-        data, text_encoders={"m": encoder}, image_encoder="pixels", measures=["RR"], store=None
-    ).summary
-    evaluator = ours.BackretrievalEvaluator(data, images, measures=["RR"], store=None)
-    for _ in range(2):
-        assert list(evaluator(model).values()) == [line.value for line in expected]
-    assert images.n == 60  # 10 rows each with one, two and three
-
-
 def test_texts_are_encoded_by_role_with_their_prompts_and_equal_ones_once(ours, manifest, tmp_path):
     model = Model()
     given = {"batch_size": 7, "truncate_dim": 16, "query_prompt": "q: ", "corpus_prompt_name": "passage"}

@@ -67,7 +67,7 @@ def test_fields_that_change_a_number_are_keywords(kind):
     """All but how a manifest or a pool is read."""
     module, name = FUNCTIONS[kind].split(":")
     keywords = set(inspect.signature(getattr(import_module(module), name)).parameters)
-    beside = {"split", "rows", "images", "drop_shared_images", "separator", "encoding", "languages"}
+    beside = {"split", "rows", "drop_shared_images", "languages"}
     beside |= {"results"}
     beside |= {
         "nbest",

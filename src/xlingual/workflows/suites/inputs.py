@@ -117,12 +117,11 @@ def _of_images(options: ManifestOptions, known: dict[str, str]) -> dict[str, str
 
 def _image_files(manifest: Any) -> str:  # noqa: ANN401  (a Manifest)
     files: dict[str, Path] = {}
-    for source in manifest.image_source:
-        for one in source if isinstance(source, tuple) else (source,):
-            if isinstance(one, bytes):  # in the manifest itself, whose digest holds them
-                return ""
-            if one is not None and Path(one).is_file():
-                files[str(one)] = Path(one)
+    for one in manifest.image_source:
+        if isinstance(one, bytes):  # in the manifest itself, whose digest holds them
+            return ""
+        if one is not None and Path(one).is_file():
+            files[str(one)] = Path(one)
     if not files:
         return ""
     return hashlib.sha256("".join(file_digest(path) for path in files.values()).encode()).hexdigest()
