@@ -50,6 +50,8 @@ def images_in(table: Table, name: str | None) -> tuple[Ints, Sequence[ImageSourc
         codes, cells = Strings.of_arrow(cells).numbered()
     else:
         cells = table.cells(name)
+    if isinstance(cells, Strings) and table.folder is not None and _are_plain(cells, table.folder):
+        return codes, Paths(table.folder, cells)
     inside = _confined(table.folder)
     numbers: dict[str | bytes, int] = {}
     places, errors, several = [], {}, 0
@@ -100,6 +102,22 @@ def _source(cell: Any, inside: Callable[[str], str]) -> str | bytes | None:  # n
 def _is_pixels(cell: Any) -> bool:  # noqa: ANN401
     """Whether a cell is an array of numbers in rows and columns."""
     return getattr(getattr(cell, "dtype", None), "kind", "") in {*"biuf"} and getattr(cell, "ndim", 0) > 1
+
+
+def _are_plain(paths: Strings, folder: Path) -> bool:
+    """Whether all paths are within the folder as they are spelt and go by no link."""
+    import pyarrow.compute as pc
+
+    if pc.any(pc.match_substring_regex(paths.array, r"(^|/)\.{0,2}$|\x00|^\s*$")).as_py():
+        return False
+    root = os.path.realpath(folder)
+    for head in pc.unique(pc.replace_substring_regex(paths.array, "[^/]*$", "")).to_pylist():
+        place = os.path.realpath(os.path.join(root, head))
+        if head.startswith("..") or os.path.relpath(place, root) != (head.removesuffix("/") or "."):
+            return False
+        if os.path.isdir(place) and any(entry.is_symlink() for entry in os.scandir(place)):
+            return False
+    return True
 
 
 def _confined(folder: Path | None) -> Callable[[str], str]:

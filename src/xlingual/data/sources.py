@@ -188,6 +188,11 @@ def _delimited_columns(path: Path, mark: str, problems: Problems) -> dict[str, A
     text = read_text(path, "a manifest")
     first = text.partition("\n")[0]
     mark = next((other for other in (mark, ";", "\t", ",") if other in first), mark)
+    if '"' not in first and (regular := _regular_columns(text, mark)) is not None:
+        names = first.rstrip("\r").split(mark)
+        check_names(names, str(path))
+        if len(names) == len(regular):
+            return {name: column.slice(1) for name, column in zip(names, regular, strict=True)}
     header: list[str] = []
     rows: list[list[str]] = []
     bad: dict[str, list[tuple[int, str]]] = {"quotes": [], "row width": []}
@@ -222,6 +227,32 @@ def _delimited_columns(path: Path, mark: str, problems: Problems) -> dict[str, A
         name: pa.chunked_array([from_strings(column, pa.large_string())])
         for name, column in zip(header, columns, strict=True)
     }
+
+
+def _regular_columns(text: str, mark: str) -> list[pa.ChunkedArray] | None:
+    """Read the columns of a regular file by Arrow, the header among them; None where a row is not.
+
+    Every quotation mark begins or ends a cell or is doubled: then all readers agree.
+    """
+    import pyarrow as pa
+    import pyarrow.csv
+
+    raw = text.encode()
+    data = np.frombuffer(b"\n" + raw + b"\n", np.uint8)
+    quotes, edges = np.flatnonzero(data == ord('"')), np.frombuffer(f'{mark}\r\n"'.encode(), np.uint8)
+    outside = np.append(data[quotes[::2] - 1], data[quotes[1::2] + 1])
+    if len(quotes) % 2 or not np.isin(outside, edges).all() or (mark == "\t" and len(quotes)):
+        return None
+    places = [str(place) for place in range(text.partition("\n")[0].count(mark) + 1)]
+    with suppress(pa.ArrowException):
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(raw),
+            pyarrow.csv.ReadOptions(column_names=places, block_size=1 << 24),
+            pyarrow.csv.ParseOptions(delimiter=mark, newlines_in_values=bool(len(quotes))),
+            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(places, pa.large_string())),
+        )
+        return list(table.columns)
+    return None
 
 
 # --- objects in memory
@@ -319,11 +350,11 @@ def column_of(cells: Sequence[Any], source: str, name: str) -> pa.ChunkedArray |
     """Make a column of cells: an Arrow array of scalars; as strings where some are strings; else a list."""
     import pyarrow as pa
 
-    cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
-    cells = [str(cell) if isinstance(cell, Decimal | date | UUID) else cell for cell in cells]
-    cells = [None if cell is None or (isinstance(cell, float) and cell != cell) else cell for cell in cells]
-    kinds = {type(cell) for cell in cells} - {type(None)}
-    if kinds and kinds <= {int, float}:
+    kinds = {*map(type, cells)} - {type(None)}
+    if not kinds <= {str}:
+        cells = [*map(_plain, cells)]
+        kinds = {*map(type, cells)} - {type(None)}
+    if kinds and kinds <= {int, float, bool}:
         with suppress(OverflowError, pa.ArrowInvalid):
             values = np.array([0 if cell is None else cell for cell in cells])
             if values.dtype != object:
@@ -332,15 +363,24 @@ def column_of(cells: Sequence[Any], source: str, name: str) -> pa.ChunkedArray |
     if not kinds <= {str, int, float, bool}:
         return [str(cell) if type(cell) in (int, float, bool) else cell for cell in cells]
     try:
-        cells = [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells]
-        texts = [cell if cell is None or isinstance(cell, str) else str(cell) for cell in cells]
-        return pa.chunked_array([from_strings(texts, pa.large_string())])
+        if kinds != {str}:
+            cells = [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells]
+            cells = [cell if cell is None or isinstance(cell, str) else str(cell) for cell in cells]
+        return pa.chunked_array([from_strings(cells, pa.large_string())])
     except UnicodeEncodeError as error:
         row = next(row for row, cell in enumerate(cells) if cell == error.object)
         raise InputError(
             f"{source}, row {row + 1}, column {name!r}: half of a surrogate pair (\\ud800 … \\udfff) is no "
             "character: write the whole character"
         ) from None
+
+
+def _plain(cell: Any) -> Any:  # noqa: ANN401
+    """Take a number of numpy as one of Python, a date or a decimal as a string, and NaN as None."""
+    cell = cell.item() if isinstance(cell, np.generic) else cell
+    if isinstance(cell, float) and cell != cell:
+        return None
+    return str(cell) if isinstance(cell, Decimal | date | UUID) else cell
 
 
 def _joined(tables: Sequence[Table], source: str, folder: Path | None) -> Table:
