@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from xlingual.training.recipes.text_pairs import TextPairs
-from xlingual.training.recipes.triplet import TripletBatch, TripletRecipe, build_model
+from xlingual.training.recipes.triplet import TripletRecipe, build_model
 from xlingual.training.recipes.triplet_options import TripletOptions
 
 TEXTS, DIM, LANGUAGES, EPOCHS = 100_000, 768, 5, 40
@@ -38,26 +38,27 @@ def pairs(folder: Path) -> TextPairs:
     return TextPairs(mapped[0], mapped[1], tags, numbers % LANGUAGES, numbers, numbers.astype(str))
 
 
-def plain_loss(recipe: TripletRecipe, batch: TripletBatch) -> float:
+def plain_loss(recipe: TripletRecipe, batch: tuple[np.ndarray, np.ndarray]) -> float:
     """Return the loss of a batch in float64, one text at a time."""
     options = recipe.options
 
-    def layers(vectors: torch.Tensor) -> np.ndarray:
-        x = vectors.double().numpy()
+    def layers(vectors: np.ndarray) -> np.ndarray:
+        x = vectors.astype(np.float64)
         tower = recipe.model.towers["both"]
         for layer in (tower.first, tower.second):
             weight, bias = (part.detach().double().numpy() for part in (layer.weight, layer.bias))
             x = np.maximum(0, x @ weight.T + bias)
         return x
 
-    title, body = layers(batch.title), layers(batch.body)
+    rows, negative = batch
+    title, body = layers(recipe.pairs.title[rows]), layers(recipe.pairs.body[rows])
 
     def distance(r: int, n: int) -> float:
         lengths = np.linalg.norm(body[r]) * np.linalg.norm(title[n])
         return float(1 - body[r] @ title[n] / lengths) if lengths else 1.0
 
-    total, language = 0.0, batch.language.tolist()
-    for r, n in enumerate(batch.negative.tolist()):
+    total, language = 0.0, recipe.pairs.language[rows].tolist()
+    for r, n in enumerate(negative.tolist()):
         total += max(0.0, distance(r, r) - distance(r, n) + options.margin)
         if options.beta > 0:
             means = {}

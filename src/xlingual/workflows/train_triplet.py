@@ -100,8 +100,7 @@ def _trained(
     languages: Sequence[str],
 ) -> TrainedModel:
     """Make the vectors, train, and write the model."""
-    from xlingual.training.recipes.neighbour_index import mapped_pairs
-    from xlingual.training.recipes.triplet import TripletRecipe, build_model
+    from xlingual.training.recipes.triplet import TripletRecipe, build_model, mapped_pairs
 
     pairs = pack_pairs(run.work / "train", train, options, source)
     validation = pack_pairs(run.work / "validation", held_out, options, source)
@@ -116,7 +115,7 @@ def _trained(
         "texts": batch_identity(source.encoder),
     }
     fitted = run.train(
-        TripletRecipe(build_model(options, pairs.dim, recipe), pairs, options, run.folder),
+        TripletRecipe(build_model(options, pairs.dim, recipe), pairs, options),
         compared,
         lambda model, epoch: scored(*mapped_pairs(model, validation), validation),
     )

@@ -1,7 +1,5 @@
 """The recipe: its loss is what a plain loop gives; it learns, resumes, and refuses too few data."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -70,87 +68,37 @@ def distance(a, b):
     return 1 - float(a @ b / lengths) if lengths else 1.0
 
 
-def concatenated(title, body, scaling):
-    """Return the representation of one text: title before body, each at unit length or as it is."""
-    if scaling == "unit":
-        title, body = (half / half.norm() if half.norm() else half for half in (title, body))
-    return torch.tensor([*title.tolist(), *body.tolist()], dtype=torch.float64)
-
-
 def plain(recipe, batch):
     """Return the loss of a batch, one text at a time."""
-    data, options, model = recipe.pairs, recipe.options, recipe.model.double()
+    data, options, model, (rows, negative) = recipe.pairs, recipe.options, recipe.model.double(), batch
     title = model.title(torch.tensor(data.title, dtype=torch.float64)).detach()
     body = model.body(torch.tensor(data.body, dtype=torch.float64)).detach()
-    by_base = options.neighbours_by == "base"
-    near_title, near_body = (torch.tensor(data.title), torch.tensor(data.body)) if by_base else (title, body)
-    if options.neighbours_in == "concatenated":
-        near_title = near_body = [
-            concatenated(t.double(), b.double(), options.scaling)
-            for t, b in zip(near_title, near_body, strict=True)
-        ]
-    among = batch.rows if options.neighbours_from == "batch" else range(len(data))
     total = 0.0
-    for place, r in enumerate(batch.rows):
-        n = batch.rows[int(batch.negative[place])]
+    for place, r in enumerate(rows):
+        n = rows[int(negative[place])]
         loss = max(0.0, distance(body[r], title[r]) - distance(body[r], title[n]) + options.margin)
         means = {}
         for code in range(len(data.languages)):
-            others = [o for o in among if data.language[o] == code and data.item[o] != data.item[r]]
-            others.sort(key=lambda o: distance(near_body[r], near_title[o]))
+            others = [o for o in rows if data.language[o] == code and data.item[o] != data.item[r]]
+            others.sort(key=lambda o: distance(body[r], title[o]))
             if len(others) >= options.neighbours:
                 means[code] = np.mean([distance(body[r], title[o]) for o in others[: options.neighbours]])
         own = means.pop(int(data.language[r]), None)
         term = 0.0 if own is None else sum(abs(mean - own) for mean in means.values())
         total += loss + options.beta * term
     recipe.model.float()
-    return total / len(batch.rows)
+    return total / len(rows)
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.3])
-@pytest.mark.parametrize("source", ["batch", "index"])
-@pytest.mark.parametrize("vectors", ["current", "base"])
 @pytest.mark.parametrize("separate", [False, True])
-@pytest.mark.cases(6)
-def test_the_loss_equals_a_plain_loop(tmp_path, beta, source, vectors, separate):
-    options = options_of(
-        beta=beta, neighbours_from=source, neighbours_by=vectors, separate_towers=separate, margin=0.4
-    )
-    recipe = TripletRecipe(build_model(options, 5, "triplet-xl"), pairs(items=20), options, tmp_path)
+def test_the_loss_equals_a_plain_loop(beta, separate):
+    options = options_of(beta=beta, separate_towers=separate, margin=0.4)
+    recipe = TripletRecipe(build_model(options, 5, "triplet-xl"), pairs(items=20), options)
     for batch in recipe.batches(1):
         found = recipe.loss(batch)
         assert float(found.value.detach()) == pytest.approx(plain(recipe, batch), abs=1e-5)
         assert ("neighbours" in found.parts) == (beta > 0)
-
-
-@pytest.mark.parametrize("scaling", ["unit", "raw"])
-@pytest.mark.parametrize("source", ["batch", "index"])
-@pytest.mark.parametrize("vectors", ["current", "base"])
-@pytest.mark.cases(3)
-def test_neighbours_by_title_and_body_side_by_side_equal_a_plain_loop(tmp_path, scaling, source, vectors):
-    options = options_of(
-        beta=0.3,
-        neighbours_from=source,
-        neighbours_by=vectors,
-        neighbours_in="concatenated",
-        scaling=scaling,
-        hidden_dim=24,  # wide enough that no vector is zero: neighbours that tie have no order
-        out_dim=24,
-    )
-    data = pairs(items=20)
-    # titles that are long count more in "raw"
-    data = dataclasses.replace(data, title=data.title * 3)
-    recipe = TripletRecipe(build_model(options, 5, "triplet-xl"), data, options, tmp_path)
-    other = TripletRecipe(
-        build_model(options, 5, "triplet-xl"),
-        data,
-        options.changed(neighbours_in="body-title"),
-        tmp_path / "other",
-    )
-    for batch, same in zip(recipe.batches(1), other.batches(1), strict=True):
-        found = recipe.loss(batch)
-        assert float(found.value.detach()) == pytest.approx(plain(recipe, batch), abs=1e-5)
-        assert found.parts["neighbours"] != other.loss(same).parts["neighbours"]
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["unit", "raw"]))
@@ -174,8 +122,8 @@ def test_every_text_is_trained_on_once_an_epoch():
     recipe = TripletRecipe(build_model(options, 5, "triplet"), pairs(), options)
     batches = list(recipe.batches(1))
     assert len(batches) == recipe.steps(1) == 2
-    assert sorted(np.concatenate([batch.rows for batch in batches])) == list(range(24))
-    assert recipe.rows(batches[0])[0] == f"r{batches[0].rows[0]}"
+    assert sorted(np.concatenate([rows for rows, _ in batches])) == list(range(24))
+    assert recipe.rows(batches[0])[0] == f"r{batches[0][0][0]}"
 
 
 @pytest.mark.parametrize("recipe", [pytest.param("triplet", marks=pytest.mark.slow), "triplet-xl"])
@@ -210,12 +158,8 @@ def test_a_small_model_learns_which_title_is_whose(tmp_path, recipe):
     assert (config["training"]["recipe"], config["model"]["recipe"]) == (recipe, recipe)
 
 
-@pytest.mark.parametrize("source", ["batch", "index"])
-@pytest.mark.cases(1)
-def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
-    options = TripletOptions.preset(
-        "triplet-xl", batch=16, neighbours=2, neighbours_from=source, refresh=3, out_dim=9
-    )
+def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path):
+    options = TripletOptions.preset("triplet-xl", batch=16, neighbours=2, out_dim=9)
 
     def train(name, epochs, **more):
         fit_options = FitOptions(epochs=epochs, rate=0.01, patience=None, threads=1)
@@ -241,7 +185,6 @@ def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
     parted = train("parted", 5, resume=True)
     weights = [made.folder.weights() for made in (whole, parted)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-    assert not list((tmp_path / "parted").glob("neighbours*"))
     train("longer", 2)  # a training that was over goes on too
     longer = train("longer", 5, resume=True).folder.weights()
     assert all(torch.equal(weights[0][name], longer[name]) for name in weights[0])

@@ -26,29 +26,8 @@ class TripletOptions(Record, frozen=True, kw_only=True):
     ] = 0.1
     beta: Annotated[AtLeastZero, option("Weight of the neighbour term.", metavar="X")] = 0.0
     neighbours: Annotated[
-        Positive, option("Number of nearest titles in each language to compare.", metavar="N")
+        Positive, option("Number of nearest titles of the batch in each language to compare.", metavar="N")
     ] = 5
-    neighbours_from: Annotated[
-        Literal["batch", "index"],
-        option("Where the nearest titles are searched: in the batch, or among all texts."),
-    ] = "batch"
-    neighbours_by: Annotated[
-        Literal["current", "base"],
-        option(
-            "Vectors that define which titles are near: those of the current model, or those of the base "
-            "encoder."
-        ),
-    ] = "current"
-    neighbours_in: Annotated[
-        Literal["body-title", "concatenated"],
-        option(
-            "Texts that are compared to find the nearest: a body with titles, or concatenated title and "
-            "body; the paper does not say."
-        ),
-    ] = "body-title"
-    refresh: Annotated[
-        Positive, option("Number of epochs after which the index is built again.", metavar="N")
-    ] = 1
     batch: Annotated[TwoOrMore, option("Number of texts of a batch.", metavar="N")] = 128
     hidden_dim: Annotated[Positive, option("Dimensions of the first layer.", metavar="N")] = 300
     out_dim: Annotated[
@@ -100,7 +79,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {"triplet": {}, "triplet-xl": {"beta"
 # and of FitOptions
 FIT: Mapping[str, Any] = {"rate": 0.01, "epochs": 40, "patience": None}
 # settings that Triplet, which has no neighbour term, does not take
-OF_XL = ("beta", "neighbours", "neighbours_from", "neighbours_by", "neighbours_in", "refresh")
+OF_XL = ("beta", "neighbours")
 # what `--recipe` sets: nothing, or what the paper says and the defaults depart from
 CONVENTIONS: Mapping[str, Mapping[str, Any]] = {
     "default": {},
