@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def how_to_go_on(out: Path) -> str | None:
     """Return how a training goes on that is interrupted after its first epoch; None before."""
-    if not (out / "checkpoint" / "state.json").is_file():
+    if not (out / "checkpoint" / "last.safetensors").is_file():
         return None
     return f"{out} keeps the training up to its last epoch: go on with --resume"
 

@@ -1,45 +1,37 @@
 """Checkpoints: after every epoch all that a training needs to go on, in `checkpoint/` of the model's folder.
 
-    checkpoint/state.json                        state of the training, its settings, and which files count
-    checkpoint/epoch-0003/weights.safetensors    after the last epoch
-    checkpoint/epoch-0003/optimizer.safetensors  what Adam remembers of each weight
-    checkpoint/epoch-0002/weights.safetensors    after the best epoch, where that is another one
+    checkpoint/last.safetensors   weights and Adam's memory after the last epoch, the state of the training
+    checkpoint/best.safetensors   the weights after the best epoch
 
-The files of each epoch are written into a folder for that epoch and reach the disk before `state.json` names
-them; it is replaced in one step. So a crash at any moment leaves the checkpoint of the epoch before, or the
-new one; files that `state.json` does not name are removed at the next checkpoint. No random state is kept:
+Each file is replaced in one step, the last first: a crash at any moment leaves the checkpoint of the epoch
+before, or the new one, and where the last epoch is the best its weights are in both. No random state is kept:
 every epoch's random numbers follow from the seed and the epoch.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from xlingual.errors import InputError
-from xlingual.files import make_folder
-from xlingual.models.folder import CHECKPOINT
+from xlingual.errors import InputError, listed
+from xlingual.files import atomic_file, make_folder
+from xlingual.models.folder import CARD, CHECKPOINT, CONFIG, NETWORK, WEIGHTS
+from xlingual.models.recorded import differences
 from xlingual.results import to_json
-from xlingual.store.shard import sync_folder, write_file
-from xlingual.training.epoch import trained
 from xlingual.training.options import FitOptions
 
-SCHEMA = "xlingual/checkpoint/1"
-_STATE, _WEIGHTS, _OPTIMIZER = "state.json", "weights.safetensors", "optimizer.safetensors"
-_EPOCH = re.compile(r"epoch-\d{4,}")
+_MODEL = "model/"  # what the names of weights begin with
 _MEMORY = ("exp_avg", "exp_avg_sq", "step")  # what Adam keeps of each weight
+_DAMAGED = "the checkpoint is damaged; train again, in another folder"
 
 
 @dataclass(frozen=True)
@@ -54,15 +46,10 @@ class TrainingState:
 
     def after(self, score: float | None, seconds: float) -> TrainingState:
         """Return the state after one more epoch; an equal score is no better one."""
-        epoch = self.epoch + 1
-        best = score is None or self.best_score is None or score > self.best_score
-        return TrainingState(
-            epoch=epoch,
-            best_epoch=epoch if best else self.best_epoch,
-            best_score=score if best else self.best_score,
-            worse=0 if best else self.worse + 1,
-            seconds=self.seconds + seconds,
-        )
+        epoch, total = self.epoch + 1, self.seconds + seconds
+        if score is None or self.best_score is None or score > self.best_score:
+            return TrainingState(epoch, epoch, score, 0, total)
+        return TrainingState(epoch, self.best_epoch, self.best_score, self.worse + 1, total)
 
     def stopped(self, options: FitOptions) -> str | None:
         """Return why the training ends here, `patience` or `epochs`; None: it goes on."""
@@ -71,15 +58,9 @@ class TrainingState:
         return "patience" if options.patience is not None and self.worse >= options.patience else None
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """What `state.json` says."""
-
-    standing: TrainingState
-    settings: Mapping[str, Any]  # as JSON gives them back
-    scaler: Mapping[str, Any]  # of float16's loss scale; empty without
-    epoch_folder: str
-    best_folder: str
+def trained(model: nn.Module) -> dict[str, nn.Parameter]:
+    """Return the parameters that are trained, by name, each once."""
+    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
 
 
 class Checkpoints:
@@ -87,154 +68,149 @@ class Checkpoints:
 
     def __init__(self, model_folder: Path) -> None:
         self.folder = model_folder / CHECKPOINT
+        self.last, self.best = (self.folder / f"{name}.safetensors" for name in ("last", "best"))
 
     def exists(self) -> bool:
-        """Return whether there is a whole checkpoint."""
-        return (self.folder / _STATE).is_file()
+        """Return whether there is a checkpoint."""
+        return self.last.is_file()
 
-    def read(self) -> Checkpoint:
-        """Read the checkpoint; raise InputError where it is missing or damaged."""
-        path = self.folder / _STATE
+    def read(self) -> tuple[TrainingState, dict[str, Any]]:
+        """Return the state of the training, and its settings as JSON gives them back."""
         try:
-            state = json.loads(path.read_text(encoding="utf-8"))
-            if state["schema"] != SCHEMA:
-                raise InputError(
-                    f"{path} has the schema {state['schema']!r}, expected {SCHEMA!r}: it was made by another "
-                    "version of xlingual; train again, in another folder"
-                )
-            rest = (state[name] for name in ("settings", "scaler", "epoch_folder", "best_folder"))
-            return Checkpoint(TrainingState(**state["standing"]), *rest)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(
-                f"{path} cannot be read ({type(error).__name__}: {error}): the checkpoint is damaged; train "
-                "again, in another folder"
-            ) from error
+            with safe_open(self.last, "pt") as file:
+                state = json.loads(file.metadata()["state"])
+            return TrainingState(**state["standing"]), state["settings"]
+        except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{self.last} cannot be read ({error}): {_DAMAGED}") from error
 
     def write(
-        self,
-        model: nn.Module,
-        optimizer: Optimizer,
-        standing: TrainingState,
-        settings: Mapping[str, Any],
-        scaler: Mapping[str, Any],
+        self, model: nn.Module, optimizer: Optimizer, standing: TrainingState, settings: Mapping[str, Any]
     ) -> None:
         """Write the checkpoint of the epoch that has just ended; the one before stays until it is whole."""
-        epoch = self.folder / _name(standing.epoch)
-        shutil.rmtree(epoch, ignore_errors=True)  # what a crash left
-        make_folder(epoch)
-        write_tensors(epoch / _WEIGHTS, model.state_dict())
-        write_tensors(epoch / _OPTIMIZER, _memory_of(model, optimizer))
-        sync_folder(epoch)
-        sync_folder(self.folder)
-        kept = Checkpoint(standing, settings, scaler, epoch.name, _name(standing.best_epoch))
-        try:
-            write_file(self.folder / _STATE, to_json({"schema": SCHEMA, **asdict(kept)}).encode())
-        except OSError as error:
-            raise _unwritable(self.folder / _STATE, error) from error
-        self._tidy(kept)
+        make_folder(self.folder)
+        memory = {
+            f"{part}/{name}": optimizer.state[weight][part]
+            for name, weight in trained(model).items()
+            for part in _MEMORY
+            if part in optimizer.state.get(weight, {})
+        }
+        state = to_json({"standing": asdict(standing), "settings": settings})
+        _save(self.last, {**_weights(model), **memory}, {"state": state})
+        if standing.best_epoch == standing.epoch:
+            _save(self.best, _weights(model))
 
-    def load(self, checkpoint: Checkpoint, model: nn.Module, optimizer: Optimizer) -> None:
+    def load(self, model: nn.Module, optimizer: Optimizer, standing: TrainingState) -> None:
         """Give model and optimiser their state of the checkpoint."""
-        folder = self.folder / checkpoint.epoch_folder
-        self._into(model, read_tensors(folder / _WEIGHTS))
-        _remember(model, optimizer, read_tensors(folder / _OPTIMIZER))
+        tensors = self._into(model, self.last)
+        memory = (
+            {part: tensors[f"{part}/{name}"] for part in _MEMORY if f"{part}/{name}" in tensors}
+            for name in trained(model)
+        )
+        state = {number: parts for number, parts in enumerate(memory) if parts}
+        optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+        if standing.best_epoch == standing.epoch:  # a crash may have left another epoch's
+            _save(self.best, _weights(model))
 
-    def load_epoch(self, model: nn.Module, epoch: int) -> None:
-        """Give a model the weights of an epoch that the checkpoint has: the best one, or the last."""
-        self._into(model, read_tensors(self.folder / _name(epoch) / _WEIGHTS))
+    def load_best(self, model: nn.Module) -> None:
+        """Give a model the weights of the best epoch."""
+        self._into(model, self.best)
 
     def remove(self) -> None:
-        """Remove the checkpoint, `state.json` first; files that others put there stay."""
-        with suppress(FileNotFoundError):
-            (self.folder / _STATE).unlink()
-        for path in self._epochs():
-            shutil.rmtree(path, ignore_errors=True)
+        """Remove the checkpoint; files that others put there stay."""
+        for path in (self.last, self.best):
+            path.unlink(missing_ok=True)
         with suppress(OSError):
             self.folder.rmdir()
 
-    def _into(self, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    def _into(self, model: nn.Module, path: Path) -> dict[str, Tensor]:
+        """Give a model the weights of a file, and return all that it holds."""
         try:
-            model.load_state_dict(tensors)
+            with safe_open(path, "pt") as file:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (no mapping)
+            model.load_state_dict(
+                {name[len(_MODEL) :]: tensor for name, tensor in tensors.items() if name.startswith(_MODEL)}
+            )
+        except (OSError, SafetensorError) as error:
+            raise InputError(f"{path} cannot be read ({error}): {_DAMAGED}") from error
         except RuntimeError as error:
+            said = " ".join(str(error).split())[:200]
             raise InputError(
-                f"the checkpoint in {self.folder} does not fit the model "
-                f"({' '.join(str(error).split())[:200]}): train again, in another folder"
+                f"{path} does not fit the model ({said}): train again, in another folder"
             ) from error
-
-    def _tidy(self, kept: Checkpoint) -> None:
-        """Remove what no longer counts; what cannot be removed does no harm."""
-        for path in self._epochs():
-            if path.name not in {kept.epoch_folder, kept.best_folder}:
-                shutil.rmtree(path, ignore_errors=True)
-        if kept.best_folder != kept.epoch_folder:
-            with suppress(OSError):
-                (self.folder / kept.best_folder / _OPTIMIZER).unlink(missing_ok=True)
-
-    def _epochs(self) -> list[Path]:
-        """Return the folders of epochs, those of a crash included."""
-        return [path for path in self.folder.glob("epoch-*") if _EPOCH.fullmatch(path.name)]
+        return tensors
 
 
-def _name(epoch: int) -> str:
-    return f"epoch-{epoch:04}"
+def _weights(model: nn.Module) -> dict[str, Tensor]:
+    return {_MODEL + name: weight for name, weight in model.state_dict().items()}
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors of any device and wait until they are on the disk; raise InputError where that fails."""
-    try:
-        save_file(_own_memory(tensors), path)
-        path.chmod(0o644)  # the package's own temporary file was the owner's alone
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
-    except (OSError, SafetensorError) as error:
-        raise _unwritable(path, error) from error
-
-
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Read tensors onto the CPU; raise InputError where the file is missing or damaged."""
-    try:
-        tensors: dict[str, Tensor] = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise InputError(
-            f"{path} cannot be read ({error}): the checkpoint is damaged; train again, in another folder"
-        ) from error
-    return tensors
-
-
-def _unwritable(path: Path, error: Exception) -> InputError:
-    """Return the error of a file of a checkpoint that cannot be written."""
-    return InputError(f"cannot write {path} ({error}): is the disk full? The checkpoint before it is kept")
-
-
-def _own_memory(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors on the CPU, none sharing memory with another, as the format wants them."""
-    own: dict[str, Tensor] = {}
+def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> None:
+    """Write tensors of any device, none sharing memory with another, as the format wants them."""
+    separate: dict[str, Tensor] = {}
     seen: set[int] = set()
     for name, tensor in tensors.items():
         plain = tensor.detach().cpu().contiguous()
         address = plain.untyped_storage().data_ptr()
-        own[name] = plain.clone() if address in seen else plain
+        separate[name] = plain.clone() if address in seen else plain
         seen.add(address)
-    return own
+    with atomic_file(path) as temporary:
+        try:
+            save_file(separate, temporary, metadata)
+        except SafetensorError as error:
+            raise OSError(str(error)) from error
 
 
-def _memory_of(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
-    """Return the optimiser's memory as `PART/WEIGHT`; weights that had no gradient yet have none."""
-    return {
-        f"{part}/{name}": optimizer.state[weight][part]
-        for name, weight in trained(model).items()
-        for part in _MEMORY
-        if part in optimizer.state.get(weight, {})
-    }
+def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
+    """Raise InputError where a training can neither begin nor go on in a folder, whatever its settings.
+
+    That is where a training or model is neither to be continued nor replaced, where nothing is to be
+    continued, or where a file to be replaced was not written by a training.
+    """
+    interrupted, model = Checkpoints(folder).exists(), (folder / CONFIG).is_file()
+    if resume and replace:
+        raise InputError("continue the training, or replace it: not both")
+    if resume:
+        if not interrupted:
+            raise InputError(
+                f"{folder} has no checkpoint to continue from (a training leaves one after each epoch): "
+                "start without resume"
+            )
+        return
+    foreign = [name for name in (CARD, WEIGHTS, NETWORK) if not model and (folder / name).exists()]
+    try:
+        if model and not json.loads((folder / CONFIG).read_bytes())["schema"].startswith("xlingual/model/"):
+            foreign = [CONFIG]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        foreign = [CONFIG]
+    if foreign and not interrupted:
+        raise InputError(
+            f"{folder} has a {foreign[0]} that no training wrote and that would be replaced: choose another "
+            "folder"
+        )
+    if (interrupted or model) and not replace:
+        raise InputError(
+            f"{folder} already has {'a model' if model else 'a training that was interrupted'}: continue it "
+            "(--resume), train it anew with --force, or choose another --out"
+        )
 
 
-def _remember(model: nn.Module, optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Give an optimiser the memory that `_memory_of` returned."""
-    kept = (
-        {part: tensors[f"{part}/{name}"] for part in _MEMORY if f"{part}/{name}" in tensors}
-        for name in trained(model)
-    )
-    state = {number: parts for number, parts in enumerate(kept) if parts}
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+def check_settings(
+    folder: Path, before: Mapping[str, Any], settings: Mapping[str, Any], state: TrainingState, epochs: int
+) -> None:
+    """Raise InputError where a training goes on with other settings, or with fewer epochs than it has."""
+    if epochs < state.epoch:
+        raise InputError(
+            f"the training in {folder} already has {state.epoch} epochs, and {epochs} are asked for: give "
+            f"epochs={state.epoch} to keep it as it is, or more"
+        )
+    ends = epochs == state.epoch  # it only ends
+    different = [
+        sentence
+        for sentence in differences(before, {**dict.fromkeys(before), **settings})
+        if not (ends and sentence.startswith("epochs was"))
+    ]
+    if different:
+        raise InputError(
+            f"cannot continue the training in {folder} with other settings: {listed(different, 4)}: give the "
+            "same settings, train it anew with --force, or choose another --out"
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from msgspec import structs
@@ -24,15 +24,9 @@ KeepEpoch: TypeAlias = Annotated[
     option("Which epoch is the model: the best on the validation, or the last that was run."),
 ]
 
-FORMS = {"constant": "constant", "step": "step:15:0.1", "cosine": "cosine:0", "linear": "linear:0"}
-_EXPECTED = "constant, step:EVERY:FACTOR, cosine[:FLOOR] or linear[:FLOOR]"
-_NOT_COMPARED = (
-    "epochs",
-    "patience",
-    "keep_epoch",
-    "device",
-    "threads",
-)  # may differ when a training is continued
+_SCHEDULES = "constant, linear, cosine, or step:E:F (every E epochs times F)"
+# may differ when a training is continued
+_NOT_COMPARED = ("epochs", "patience", "keep_epoch", "device", "threads")
 
 
 def number_or_none(text: str) -> int | None:
@@ -75,10 +69,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
     optimizer: Annotated[Literal["adam", "adamw"], option("The optimiser of the weights.")] = "adam"
     schedule: Annotated[
         str,
-        option(
-            "How the learning rate changes: constant, linear, cosine, or step:E:F (every E epochs times F).",
-            metavar="NAME",
-        ),
+        option(f"How the learning rate changes: {_SCHEDULES}.", metavar="NAME"),
     ] = "constant"
     warmup: Annotated[
         AtLeastZero,
@@ -89,7 +80,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
         str, option("Device of the training: auto, cpu, cuda, cuda:1, mps.", metavar="NAME", run=True)
     ] = "auto"
     precision: Annotated[
-        Literal["float32", "bfloat16", "float16"],
+        Literal["float32", "bfloat16"],
         option("Type of number in which products are computed; weights stay float32."),
     ] = "float32"
     threads: Annotated[
@@ -100,7 +91,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Check values that depend on each other."""
         super().__post_init__()
-        RateSchedule.parse(self.schedule)
+        self.step_schedule()
         if self.warmup and self.warmup >= self.epochs:
             raise InputError(
                 f"warmup is {self.warmup:g} epochs of {self.epochs}: it must be shorter than the training"
@@ -115,84 +106,42 @@ class FitOptions(Record, frozen=True, kw_only=True):
 
         The number of epochs is one of them where the rate depends on it.
         """
-        settings = structs.asdict(self)
-        kept = {name: value for name, value in settings.items() if name not in _NOT_COMPARED}
-        return {**kept, "epochs": self.epochs} if RateSchedule.parse(self.schedule).needs_end else kept
+        compared = {name: value for name, value in self.recorded().items() if name not in _NOT_COMPARED}
+        return compared | ({"epochs": self.epochs} if self.schedule in ("cosine", "linear") else {})
+
+    def step_schedule(self) -> tuple[int, float]:
+        """Return E and F of step:E:F, and of other schedules 1 and 1; raise InputError for an unknown one."""
+        kind, *numbers = self.schedule.split(":")
+        try:
+            if kind in ("constant", "linear", "cosine") and not numbers:
+                return 1, 1.0
+            every, factor = int(numbers[0]), float(numbers[1])
+            if kind != "step" or len(numbers) != 2 or every < 1 or not 0 < factor <= 1:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise InputError(
+                f"schedule {self.schedule!r}: write {_SCHEDULES}, such as step:15:0.1; F is above 0 and at "
+                "most 1"
+            ) from None
+        return every, factor
 
     def rate_at(self, epoch: int, step: int, steps: int) -> float:
-        """Return the learning rate of step `step` (from 0 on) of `steps` in `epoch` (from 1 on)."""
-        schedule = RateSchedule.parse(self.schedule)
-        return self.rate * schedule.at(epoch, step, steps, epochs=self.epochs, warmup=self.warmup)
+        """Return the learning rate of step `step` (from 0 on) of `steps` in `epoch` (from 1 on).
 
-
-@dataclass(frozen=True)
-class RateSchedule:
-    """A factor of the learning rate at every step of a training: a pure function of the position in it.
-
-    A schedule is written in a word with its numbers:
-
-    - `constant`
-    - `step:EVERY:FACTOR`: multiplied by FACTOR after every EVERY epochs; `step:15:0.1` divides by 10 after 15
-    - `cosine` or `cosine:FLOOR`: half a cosine from 1 down to FLOOR (default 0) at the end of the last epoch
-    - `linear` or `linear:FLOOR`: a straight line from 1 down to FLOOR
-
-    A warm-up multiplies the first epochs (also a part of one) by a rate that grows in equal steps; `cosine`
-    and `linear` start where it ends.
-    """
-
-    kind: str
-    every: int = 1  # epochs between two steps
-    factor: float = 1.0  # of a step; the floor of cosine and linear
-
-    @classmethod
-    def parse(cls, text: str) -> RateSchedule:
-        """Read a schedule; raise InputError where it is none.
-
-        >>> RateSchedule.parse("step:15:0.1")
-        RateSchedule(kind='step', every=15, factor=0.1)
+        `linear` and `cosine` fall to 0 at the end of the last epoch; `warmup` is in epochs: the n-th of N
+        warm-up steps has n/N of the rate, and the fall begins where it ends.
         """
-        kind, *numbers = text.split(":")
-        if kind not in FORMS:
-            raise InputError(
-                f"schedule {text!r}: unknown.{did_you_mean(kind, FORMS)} {_EXPECTED.capitalize()}"
-            )
-        try:
-            if kind == "step" and len(numbers) == 2:
-                every, factor = int(numbers[0]), float(numbers[1])
-            elif (kind == "constant" and not numbers) or (kind in {"cosine", "linear"} and len(numbers) < 2):
-                every, factor = 1, float(numbers[0]) if numbers else float(kind == "constant")
-            else:
-                raise ValueError
-        except ValueError:
-            raise InputError(f"schedule {text!r}: write {_EXPECTED}, such as {FORMS[kind]}") from None
-        if every < 1 or not 0 <= factor <= 1 or (kind == "step" and factor == 0):
-            raise InputError(
-                f"schedule {text!r}: epochs must be 1 or more, and a factor or floor between 0 and 1"
-            )
-        return cls(kind, every, factor)
-
-    @property
-    def needs_end(self) -> bool:
-        """Whether the rate depends on the number of epochs, so that epochs cannot be added later."""
-        return self.kind in {"cosine", "linear"}
-
-    def at(self, epoch: int, step: int, steps: int, *, epochs: int, warmup: float = 0.0) -> float:
-        """Return the factor of step `step` (from 0 on) of `steps` in `epoch` (from 1 on) of `epochs`.
-
-        `warmup` is in epochs: the n-th of N warm-up steps has the factor n/N.
-        """
-        begun = epoch - 1 + step / steps  # epochs that are over when the step begins
-        grown = min(1.0, (epoch - 1 + (step + 1) / steps) / warmup) if warmup > 0 else 1.0
-        return grown * self._decay(epoch, begun, epochs, warmup)
-
-    def _decay(self, epoch: int, begun: float, epochs: int, warmup: float) -> float:
-        if self.kind == "constant":
-            return 1.0
-        if self.kind == "step":
-            return self.factor ** ((epoch - 1) // self.every)
-        share = min(1.0, max(0.0, begun - warmup) / max(epochs - warmup, 1e-12))
-        fall = (1 + math.cos(math.pi * share)) / 2 if self.kind == "cosine" else 1 - share
-        return self.factor + (1 - self.factor) * fall
+        every, factor = self.step_schedule()
+        rate = self.rate
+        if self.warmup > 0:
+            rate *= min(1.0, (epoch - 1 + (step + 1) / steps) / self.warmup)
+        begun = epoch - 1 + step / steps - self.warmup  # epochs of the fall that are over
+        share = min(1.0, max(0.0, begun) / max(self.epochs - self.warmup, 1e-12))
+        if self.schedule == "linear":
+            return rate * (1 - share)
+        if self.schedule == "cosine":
+            return rate * (1 + math.cos(math.pi * share)) / 2
+        return rate * factor ** ((epoch - 1) // every)
 
 
 def of_the_model(options: Record, config: type) -> dict[str, Any]:

@@ -58,4 +58,5 @@ class Recipe(Protocol):
         """Return the ids of the rows in a batch, for messages."""
 
 
+OnLog: TypeAlias = Callable[[Mapping[str, Any]], None]  # is called with the line of each epoch
 Validate: TypeAlias = "Callable[[nn.Module, int], ValidationScores]"

@@ -24,10 +24,9 @@ from xlingual.ragged import members
 from xlingual.ranking import Cosine, UnitVectors, counts
 from xlingual.records import TargetCounts
 from xlingual.store import StoreLike, open_store
-from xlingual.training.log import OnLog
 from xlingual.training.options import FitOptions
 from xlingual.training.parallel import ParallelQuestions, of_pool
-from xlingual.training.recipe import ValidationScores
+from xlingual.training.recipe import OnLog, ValidationScores
 from xlingual.training.recipes.dual_options import NETWORK_FIT, WORDS, DualOptions
 from xlingual.workflows.trained import TrainingOutcome, TrainingRun, running
 

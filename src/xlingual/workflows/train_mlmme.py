@@ -20,10 +20,9 @@ from xlingual.errors import InputError, listed, warn
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.store import StoreLike, open_store
 from xlingual.training.corpus import Corpus
-from xlingual.training.log import OnLog
 from xlingual.training.options import FitOptions
 from xlingual.training.packing import Source, TextReading, count_vocabularies, pack
-from xlingual.training.recipe import ValidationScores
+from xlingual.training.recipe import OnLog, ValidationScores
 from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
 from xlingual.training.samplers import IMAGES
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running

@@ -22,9 +22,8 @@ from xlingual.files import make_folder
 from xlingual.models.card import write_card
 from xlingual.models.folder import ModelFolder, write_model
 from xlingual.models.vocabulary import Vocabulary
-from xlingual.training.log import OnLog
 from xlingual.training.options import FitOptions
-from xlingual.training.recipe import Recipe, Validate, ValidationScores
+from xlingual.training.recipe import OnLog, Recipe, Validate, ValidationScores
 
 if TYPE_CHECKING:
     from xlingual.training.loop import Fitted
@@ -161,11 +160,11 @@ def running(
 
     Raises InputError for a folder, device or precision that will not do, before anything is encoded.
     """
-    from xlingual.training.precision import MixedPrecision, training_device
-    from xlingual.training.resuming import refuse
+    from xlingual.training.checkpoints import refuse
+    from xlingual.training.precision import training_device
 
     refuse(Path(out), resume=resume, replace=replace)
-    MixedPrecision(fit.precision, training_device(fit.device))
+    training_device(fit)
     run = TrainingRun(make_folder(out), fit, resume, replace, on_log, progress)
     try:
         yield run

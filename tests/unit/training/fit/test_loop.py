@@ -60,18 +60,22 @@ def test_a_continued_training_is_equal_bit_for_bit(toy, tmp_path, log_of, cut):
     assert equal(weights(fitted.model), weights(whole.model))
     assert log_of(folder) == log_of(tmp_path / "a") and len(log_of(folder)) == 4
     assert [epoch for epoch, _ in second.seen] == [e for e in range(cut + 1, 5) for _ in range(5)]
-    for name in ("weights", "optimizer"):
-        files = [next(f.glob(f"checkpoint/epoch-0004/{name}.*")) for f in (folder, tmp_path / "a")]
-        assert files[0].read_bytes() == files[1].read_bytes()
+    from safetensors.torch import load_file
+
+    assert equal(*(load_file(f / "checkpoint/last.safetensors") for f in (folder, tmp_path / "a")))
 
 
 def test_adam_remembers_where_it_was(toy, tmp_path):
     """Without the optimiser's memory a continued training would differ: the test above can fail."""
     fit(toy(), FitOptions(epochs=2), tmp_path, settings={})
+    from safetensors import safe_open
     from safetensors.torch import load_file, save_file
 
-    path = tmp_path / "checkpoint/epoch-0002/optimizer.safetensors"
-    save_file({name: value * 0 for name, value in load_file(path).items()}, path)
+    path = tmp_path / "checkpoint/last.safetensors"
+    with safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    forgotten = {name: value * name.startswith("model/") for name, value in load_file(path).items()}
+    save_file(forgotten, path, metadata)
     forgot, whole = toy(), toy()
     fit(forgot, FitOptions(epochs=3), tmp_path, settings={}, resume=True)
     fit(whole, FitOptions(epochs=3), tmp_path / "whole", settings={})
@@ -242,8 +246,6 @@ def test_products_in_bfloat16_on_a_cpu(toy, tmp_path):
     assert not equal(weights(plain.model), weights(mixed.model))
     assert all(value.dtype == torch.float32 for value in weights(mixed.model).values())
     assert mse(mixed, mixed.model) < 0.1
-    with pytest.raises(InputError, match="float16 needs cuda"):
-        fit(toy(), FitOptions(precision="float16", device="cpu"), tmp_path / "half", settings={})
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adamw"])
