@@ -10,7 +10,6 @@ from xlingual.tasks import load
 
 RENDERER = "xlingual.report:in_notebook"  # of a higher layer, so it is a dotted name and loaded late
 VERDICT = "xlingual.report:verdict"
-PLOTS, PLOT = "xlingual.report.plots:plots_of", "xlingual.report.plots:plot_of"
 
 
 @dataclass(frozen=True)
@@ -31,22 +30,6 @@ class PoolOverview:
     questions: Mapping[str, int]  # by language
     candidates: Mapping[str, int]
     n_relevant: int  # pairs of a question and a right answer
-
-
-class Plotted:
-    """A record whose page has figures: `plots` are all, `plot` is one by name."""
-
-    __slots__ = ()
-
-    @property
-    def plots(self) -> dict[str, Any]:
-        """The figures of the report as `Plot`s by name; a notebook shows one, `.save("x.svg")` writes it."""
-        found: dict[str, Any] = load(PLOTS)(self)
-        return found
-
-    def plot(self, name: str | None = None) -> Any:  # noqa: ANN401  (a Plot of a higher layer)
-        """Return one figure: by its name, a part of it, or the only one; an error lists the names."""
-        return load(PLOT)(self, name)
 
 
 def html_of(thing: Any) -> str | None:  # noqa: ANN401  (a record of results, or an overview)

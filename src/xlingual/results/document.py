@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from xlingual.errors import InputError
-from xlingual.notebook import Plotted, html_of, verdict_of
+from xlingual.notebook import html_of, verdict_of
 from xlingual.results.digest import digest_of
 from xlingual.results.files import read_json, write_json
 from xlingual.results.provenance import ProvenanceOf, note_result
@@ -28,7 +28,7 @@ RunOf: TypeAlias = Annotated[
 ]
 
 
-class Document(Plotted, msgspec.Struct, frozen=True, tag_field="schema"):
+class Document(msgspec.Struct, frozen=True, tag_field="schema"):
     """The content of a file; its first key, `schema`, is the tag: name and version of its kind.
 
     Keys that a later version added are ignored; those that an earlier one lacked have defaults.

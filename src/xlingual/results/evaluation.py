@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from xlingual.arrow import from_strings
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
-from xlingual.notebook import Plotted, html_of
+from xlingual.notebook import html_of
 from xlingual.results.digest import digest_of
 from xlingual.results.document import RequestRecord, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
@@ -132,7 +132,7 @@ class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
 
 
 @dataclass
-class Results(Plotted):
+class Results:
     """Everything an evaluation found.
 
     `entries` holds one number per encoder, pair, measure and seed; `summary` their means; `per_query` (Arrow)

@@ -7,10 +7,8 @@ from statistics import median, quantiles
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.blocks import STEPS, Box, Boxes, Figure, Heat, HeatMap
-from xlingual.report.figures.labels import shortened
+from xlingual.report.blocks import STEPS, Box, Heat, HeatMap
 from xlingual.report.leaders import BoardRow, System
-from xlingual.report.shapes import Drawing, Shape, circle, group, line, rect, text
 from xlingual.report.table import Key
 from xlingual.results import Summary
 
@@ -60,34 +58,6 @@ def box_of(values: Sequence[float]) -> tuple[tuple[float, float, float], float, 
     reach = 1.5 * (third - first)
     inside = [value for value in values if first - reach <= value <= third + reach]
     return (first, middle, third), inside[0], inside[-1]
-
-
-def drawn(plot: Boxes) -> Figure:
-    """Return box plots as a drawing, for a file of its own."""
-    left, right, top, height = 190.0, 880.0, 26.0, 52.0
-    bottom = top + height * len(plot.boxes)
-
-    def x(value: float) -> float:
-        return round(left + (right - left) * plot.axis.at(value) / 100, 1)
-
-    shapes: list[Shape] = []
-    for tick, (_, name) in zip(plot.axis.ticks, plot.axis.labels(), strict=True):
-        shapes += [
-            line(x(tick), 20, x(tick), bottom, "grid"),
-            text(x(tick), 14, name, "tick", anchor="middle"),
-        ]
-    for place, box in enumerate(plot.boxes):
-        y = top + height * (place + 0.5)
-        parts: list[Shape] = [line(x(box.low), y, x(box.high), y, "whisker")]
-        if box.quartiles:
-            start, middle, end = map(x, box.quartiles)
-            parts.append(rect(start, y - 10, round(end - start, 1), 20, "quartiles", rx=3))
-            parts.append(line(middle, y - 11, middle, y + 11, "median"))
-        parts += [circle(x(value), y, 3.2, "point", title=title) for value, title in box.dots]
-        shapes.append(group(parts, "box" if place else "box first", spoken=box.spoken))
-        shapes.append(text(left - 16, y + 4, shortened(box.label, 26), "name", anchor="end"))
-    spoken = "; ".join([f"{plot.name} over language pairs", *(box.spoken for box in plot.boxes)])
-    return Figure(Drawing(tuple(shapes), bottom + 12, 900.0, spoken=spoken, name=plot.name), legend=KEYS)
 
 
 def heat_maps(

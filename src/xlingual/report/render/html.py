@@ -54,19 +54,14 @@ def render(page: Page) -> str:
     )
 
 
-def fragment(page: Page, *, figures: bool = False) -> str:
-    """Return the verdict and the tables of a page as HTML to be put into another page, such as a notebook.
-
-    With `figures` all blocks of the page instead of its tables.
-    """
+def fragment(page: Page) -> str:
+    """Return the verdict and the tables of a page as HTML to be put into another page, such as a notebook."""
     found = (block for section in page.sections for block in blocks.walk(section.blocks))
     # of the project itself, so not escaped; within `.xlingual` its variables belong to that element
     styles = Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8").replace(":root", "&"))
-    if figures:
-        tables = list(found)
-    else:  # each with its title: the headings of sections, which name some on a page, are not there
-        shown = (block for block in found if isinstance(block, Table) and block.where == "both")
-        tables = [replace(table, titled=True) for table in shown]
+    # each with its title: the headings of sections, which name some on a page, are not there
+    shown = (block for block in found if isinstance(block, Table) and block.where == "both")
+    tables = [replace(table, titled=True) for table in shown]
     return (
         _environment(page.names).get_template("fragment.html").render(page=page, tables=tables, styles=styles)
     )
