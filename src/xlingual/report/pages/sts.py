@@ -15,7 +15,7 @@ from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.pages.boards import boards
 from xlingual.report.pages.evaluation import TaskPart, findings
 from xlingual.report.shapes import Drawing, circle, path, polyline
-from xlingual.report.table import Cell, Column, Key, Row, Table, TableRoom
+from xlingual.report.table import Cell, Column, Key, Row, Table, TableRoom, Where
 from xlingual.results import Entry, Results, Summary, by_key
 from xlingual.results.views import AgreementAgainst, StsViews
 from xlingual.tasks import Task
@@ -150,17 +150,23 @@ def _files(grid: Grid, name: str) -> list[Block]:
         splits=True,
         where="both",
     )
-    remarks = []
+    on_page, remarks = [], []
     if any(map(grid.best, grid.rows)):
+        on_page.append("The best of each file is set apart.")
         remarks.append(f"{BEST} best of its file.")
-    if grid.reference:
-        remarks.append(f"Below it the difference to {grid.reference}; {REAL} its interval excludes zero.")
+    if to := grid.reference:
+        on_page.append(f"Below it the difference to {to}, in strong type where its interval excludes zero.")
+        remarks.append(f"Differences are to {to}; {REAL} the interval excludes 0.")
     notes: dict[tuple[str, str], list[str]] = {}
     for (row, encoder), cell in grid.cells.items():
         if row != MEAN and cell.note is not None:
             notes.setdefault((encoder, cell.note), []).append(row)
-    remarks += [f"{who} on {numbers.in_words(where)}: {note}." for (who, note), where in notes.items()]
-    return [table, *([Prose(" ".join(remarks), "note-line", "both")] if remarks else [])]
+    why = [f"{who} on {numbers.in_words(where)}: {note}." for (who, note), where in notes.items()]
+    shown: list[Block] = [table]
+    media: tuple[tuple[Where, list[str]], ...] = ("page", on_page), ("terminal", remarks)
+    for medium, lines in media:
+        shown += [Prose(" ".join([*lines, *why]), "note-line", medium)] if lines or why else []
+    return shown
 
 
 def _cell(grid: Grid, row: str, encoder: str) -> Cell:
