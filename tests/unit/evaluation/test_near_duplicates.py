@@ -1,23 +1,16 @@
 """Near-duplicates: which are found, clusters of them, warnings, and that no value moves."""
 
 import warnings
-from io import BytesIO
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from xlingual.data.check import check_images
 from xlingual.data.manifest import Manifest
-from xlingual.embed.sides import embed_images
-from xlingual.encoders.pixels import PixelsEncoder
 from xlingual.errors import DataWarning
 from xlingual.evaluation import near_duplicates as room
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
-from xlingual.evaluation.near_duplicates import near_duplicates
 from xlingual.ranking import UnitVectors
-from xlingual.workflows import near_duplicates as workflow
 
 LINES = 16  # of three variants each
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
@@ -43,12 +36,6 @@ class Images(Table):
 
 def words(rng, count):
     return " ".join("".join(rng.choice(SYLLABLES, 4)) for _ in range(count))
-
-
-def png(pixels):
-    buffer = BytesIO()
-    Image.fromarray(pixels).save(buffer, "PNG")
-    return buffer.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -125,30 +112,6 @@ def test_a_sample_tells_about_how_many_there_are(shop, monkeypatch):
     assert 1 <= found.per_unit <= 3  # two of each
     with pytest.warns(DataWarning, match=r"of 10 items looked at \(there are 48\)"):
         room.warn_of_near_duplicates(found, units)
-
-
-def test_a_check_looks_at_no_image_that_is_not_compared(monkeypatch):
-    rng = np.random.default_rng(1)
-    colours = np.repeat(rng.integers(0, 256, (20, 2, 2, 3), dtype=np.uint8), 3, axis=0)
-    rows = [
-        {"text_en": words(rng, 5), "text_de": words(rng, 5), "image": png(colour ^ (i % 3))}
-        for i, colour in enumerate(colours)
-    ]
-    manifest = Manifest.of(rows)
-    monkeypatch.setattr(room, "_LOOKED", 10)
-    monkeypatch.setattr(room, "_AMONG", 30)
-    monkeypatch.setattr(workflow, "MOST", 59)
-    seen = []
-    opened = PixelsEncoder.encode
-    monkeypatch.setattr(
-        PixelsEncoder, "encode", lambda self, batch: seen.extend(batch.ids) or opened(self, batch)
-    )
-    found = workflow.manifest_near_duplicates(manifest, check_images(manifest))
-    assert len(seen) == found.n_among == 30 and found.n_looked == 10 and found.n_units == 60
-    assert 0 < found.n_near <= 10 and found.least_cosine < 1
-    every = embed_images(manifest, "pixels", PixelsEncoder(), np.arange(len(manifest)))
-    texts = room.TextUnits.of(manifest)
-    assert found == near_duplicates(texts, np.arange(len(manifest)), np.arange(2), every, join=False)
 
 
 def test_near_images_are_relative_to_the_background_and_rarer_than_chance():

@@ -1,6 +1,5 @@
 """TREC files: other programs find in them the measures that a plain sort of float64 cosines gives."""
 
-from dataclasses import replace
 from itertools import groupby
 from urllib.parse import unquote
 
@@ -139,15 +138,6 @@ def test_ir_measures_agrees_with_a_plain_sort(tmp_path_factory, seed, n, more, c
             assert found[name, f"AP@{cut}"] == pytest.approx(ap, abs=1e-9)
 
 
-def test_blocks_change_nothing(tmp_path, monkeypatch):
-    pool, questions, candidates, _ = random_case(np.random.default_rng(4), 9, 30)
-    candidates[3:9] = candidates[3]
-    write_run(tmp_path / "whole.run", pool, questions, candidates, tag="x")
-    monkeypatch.setattr(ordered, "_BYTES", 1)
-    write_run(tmp_path / "blocks.run", pool, questions, candidates, tag="x")
-    assert (tmp_path / "whole.run").read_bytes() == (tmp_path / "blocks.run").read_bytes()
-
-
 def plainly_ranked(similarity, column, count, offsets=None):
     """Rank plainly: the exact keys of a question and all candidates, and a sort by falling key and name."""
     for question in range(similarity.shape[0]):
@@ -192,22 +182,6 @@ def test_files_are_those_of_a_plain_sort_whatever_ties(
     assert (folder / "made").read_bytes() == (folder / "plain").read_bytes()
 
 
-@pytest.mark.parametrize("cap", [20, 1000])
-def test_a_cut_run_of_many_candidates_is_that_of_a_plain_sort(tmp_path, monkeypatch, cap):
-    """Both ways of one file: some questions tie with more than can be kept, others with none or with few."""
-    rng = np.random.default_rng(7)
-    pool, questions, candidates, _ = random_case(rng, 12, 3000)
-    questions[2] = 0.0  # ties with everything
-    questions[4:6, 1:] = 0.0
-    candidates[60:, 0] = 0.0  # for the fourth and fifth about thirty come first, then nearly all tie
-    candidates[100:1300] = candidates[100]
-    monkeypatch.setattr(ordered, "_CAP", cap)
-    write_run(tmp_path / "made", pool, questions, candidates, tag="x", depth=50)
-    monkeypatch.setattr(trec, "ranked", plainly_ranked)
-    write_run(tmp_path / "plain", pool, questions, candidates, tag="x", depth=50)
-    assert (tmp_path / "made").read_bytes() == (tmp_path / "plain").read_bytes()
-
-
 def test_names_with_spaces_and_percent_signs_survive(tmp_path):
     ids = ["a b", "50 %", "50%20%25", "x\u3000y", "x\ty", "plain", "ü:ß"]
     pool = make_pool([str(i) for i in range(7)], [(str(i),) for i in range(7)], ids, ids)
@@ -220,15 +194,3 @@ def test_names_with_spaces_and_percent_signs_survive(tmp_path):
     assert [unquote(question.partition(":")[2]) for question in run] == ids
     assert {unquote(c.partition(":")[2]) for c, *_ in run["en:a%20b"]} == set(ids)
     assert {tag for lines in run.values() for *_, tag in lines} == {"an%20encoder/v%201%25"}
-
-
-def test_qrels_have_the_grades_of_the_pool(tmp_path):
-    pool = make_pool(["a", "b"], [("a",), ("b", "a"), ()])
-    graded = replace(pool, candidates=replace(pool.candidates, grades=[(3,), (1, 2), ()]))
-    vectors = np.eye(3, dtype=np.float32)
-    write_folder(tmp_path, graded, vectors[:2], vectors)
-    assert (tmp_path / "qrels.txt").read_text().splitlines() == [
-        "en:q0 0 en:c0 3",
-        "en:q0 0 de:c1 2",
-        "de:q1 0 de:c1 1",
-    ]

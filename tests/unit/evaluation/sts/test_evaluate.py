@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -116,28 +115,6 @@ def test_a_file_has_its_numbers_whatever_else_is_evaluated(sets: list[SentencePa
     same(again, run, encoder="good")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda pairs: (pairs.score * 5 + 1, pairs.first, pairs.second),
-        lambda pairs: (pairs.score, pairs.second, pairs.first),
-    ],
-    ids=["scores stretched", "sentences swapped"],
-)
-def test_what_changes_no_correlation(
-    sets: list[SentencePairs], run: Results, change: Callable[[SentencePairs], Any]
-) -> None:
-    pairs = sets[0]
-    score, first, second = change(pairs)
-    changed = SentencePairs(pairs.name, pairs.source, pairs.ids, score, first, second)
-    found = sts(changed, language="en", text_encoders={"good": Given(0.9, scale=7.0)}, store=None)
-    for measure in ("Pearson", "Spearman"):
-        (a,), (b,) = (
-            by_key(one.entries, encoder="good", target="one", measure=measure) for one in (found, run)
-        )
-        assert a.value == pytest.approx(b.value, abs=1e-6)
-
-
 def test_pairs_that_share_a_sentence_are_a_cluster_over_files_too() -> None:
     a = SentencePairs(
         "a", "a", list("1234"), np.arange(4.0), ["t 1", "t 3", "t 5", "t 7"], ["t 2", "t 1", "t 6", "t 8"]
@@ -153,12 +130,6 @@ def test_pairs_that_share_a_sentence_are_a_cluster_over_files_too() -> None:
     rows = sts([a, b], language="en", text_encoders={"g": Given()}, store=None).tables["pairs"].to_pylist()
     code = [row["cluster"] for row in rows]
     assert code[0] == code[1] and code[3] == code[4] and len(set(code)) == 6
-
-
-def test_an_encoder_that_counts_words_gets_each_file_apart(sets: list[SentencePairs]) -> None:
-    both = sts(sets, language="en", text_encoders="chargram", store=None)
-    alone = sts(sets[1], language="en", text_encoders="chargram", store=None)
-    same(alone, both, target="two")
 
 
 def test_equal_cosines_have_no_value_but_a_note(sets: list[SentencePairs]) -> None:
