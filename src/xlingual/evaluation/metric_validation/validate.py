@@ -17,7 +17,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.data.manifest import DataOptions, ManifestLike, takes_data
-from xlingual.data.samples import Sample, SampleLike, fixed_samples, resolve_pairs
+from xlingual.data.samples import SampleLike, fixed_samples, resolve_pairs
 from xlingual.embed.sides import ImageIndex, TextVectors
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, listed, parameter, warn
@@ -171,25 +171,10 @@ def validate_backretrieval(
     Where fewer items have both languages, all take that many, with a warning: both choose among as many
     candidates. A language pair without an item in both is left out with a warning, unless it is named.
 
-    Args:
-        manifest: texts with images; the items of a pair must have texts in both languages.
-        text_encoders: specs, paths or objects with `encode`, three at least; a mapping names them.
-        image_encoder: one spec, path or object; its cosine is the image similarity g.
-        pairs: language pairs such as "en-de"; None takes all ordered pairs with items in both languages.
-        both_directions: add the reverse of each pair.
-        sample: items of each side, at most; "all"; or an `.npz` of fixed samples.
-        texts_per_item: texts of an item in a language that take part, drawn for each seed; or "all".
-        seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1; 25 where None.
-        seed: the first seed.
-        measure: R@k, of BkR and of XLR, whose number is the hit rate: Success@k where an item has several
-            target texts.
-        family: a regular expression; an encoder's family is its first group, or else the whole match.
-        threshold: XLR that divides the encoders into below and above.
-        threads: pieces of work done side by side; changes no number.
-        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        progress: called with (what, done, total).
-        store: where vectors are kept: a folder or a Store; "default" is the user's own, None keeps none.
-        skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
+    Arguments as in `backretrieval`, and: `both_directions` adds the reverse of each pair; `seeds` None draws
+    25 samples; `measure` is R@k, of XLR its hit rate (Success@k where an item has several target texts);
+    `family` is a regular expression, whose first group, or else the whole match, is an encoder's family;
+    `threshold` is the XLR that divides the encoders into below and above.
 
     Raises:
         InputError: data, specs or options are invalid; the text says what to do.
@@ -340,9 +325,7 @@ def _families(encoders: Sequence[str], pattern: str | None) -> dict[str, str]:
             f"{parameter('family', str(pattern))} is not a regular expression ({error}); for instance "
             "'^[a-z]+' takes the letters a name begins with"
         ) from error
-    groups = {
-        name: () if match is None else (*match.groups()[:1], match[0]) for name, match in matches.items()
-    }
+    groups = {name: (*match.groups()[:1], match[0]) if match else () for name, match in matches.items()}
     return {name: next(filter(None, found), name) for name, found in groups.items()}
 
 
@@ -351,20 +334,20 @@ def _paired_tasks(run: PairRun, *, strict: bool) -> tuple[list[PairTask], list[P
     apart: list[PairTask] = []
     same: list[PairTask] = []
     left_out: list[str] = []
+    item, rows_of = run.manifest.item, run.manifest.rows_of
     for (source, target), numbers in by_pair(run.tasks).items():
-        one, two = (run.manifest.item[run.manifest.rows_of(language)] for language in (source, target))
-        if not strict and not np.isin(one, two).any():
+        if not strict and not np.isin(item[rows_of(source)], item[rows_of(target)]).any():
             left_out.append(f"{source}-{target}")
             continue
         tasks, sampler = [run.tasks[number] for number in numbers], copy(run.sampler)
-        n_source, n_target = _n_items(run, tasks[0].sample)
+        first = tasks[0].sample
+        n_source, n_target = (len(np.unique(item[rows])) for rows in (first.source, first.target))
         samples = sampler.matching(source, target, n_source)
-        sampler.size = _n_items(run, samples[0])[0]
-        if sampler.fixed is None and max(n_source, n_target) > sampler.size:
+        sampler.size = most = len(np.unique(item[samples[0].source]))
+        if sampler.fixed is None and max(n_source, n_target) > most:
             warn(
-                f"{source}-{target}: only {sampler.size} items for XLR, which needs both languages, so BkR, "
-                f"SIM and CORR use as many (of {n_source} sources and {n_target} targets): all then choose "
-                "among equally many"
+                f"{source}-{target}: only {most} items for XLR, which needs both languages, so BkR, SIM and "
+                f"CORR use as many (of {n_source} sources and {n_target} targets): all choose among as many"
             )
             tasks = [PairTask(source, target, sample) for sample in sampler.non_matching(source, target)]
         apart += tasks
@@ -423,9 +406,3 @@ def _measure(
             "conditions": conditions | {"sample": run.sampler.described(*pair, matching=True)},
         }
     return measured
-
-
-def _n_items(run: PairRun, sample: Sample) -> tuple[int, int]:
-    """Count the items of the sources and of the targets."""
-    source, target = (len(np.unique(run.manifest.item[rows])) for rows in (sample.source, sample.target))
-    return source, target
