@@ -133,20 +133,18 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
     reasons = broken(manifest.images(with_image[first]))
     usable = np.ones(len(manifest), dtype=bool)
     usable[rows] = (manifest.image[rows] >= 0) & ~np.isin(manifest.image[rows], slots[list(reasons)])
-    left_out = len(rows) - int(usable[rows].sum())
-    if not left_out:
-        return usable
-    without = len(rows) - len(with_image)
-    counted = [f"{without} have no image"] if without else []
-    if reasons:
-        images = "an image" if len(reasons) == 1 else f"{len(reasons)} images"
-        why = next(iter(reasons.values()))
-        counted.append(f"{left_out - without} show {images} that cannot be opened (first: {why})")
-    how = parameter("skip_broken", True)
-    problem = f"{left_out} of {len(rows)} texts take no part ({how}): {', '.join(counted)}"
-    if left_out == len(rows):
-        raise InputError(f"{problem}; nothing is left to evaluate")
-    warn(problem)
+    left_out, without = len(rows) - int(usable[rows].sum()), len(rows) - len(with_image)
+    if left_out:
+        counted = [f"{without} have no image"] if without else []
+        if reasons:
+            images = "an image" if len(reasons) == 1 else f"{len(reasons)} images"
+            why = next(iter(reasons.values()))
+            counted.append(f"{left_out - without} show {images} that cannot be opened (first: {why})")
+        how = parameter("skip_broken", True)
+        problem = f"{left_out} of {len(rows)} texts take no part ({how}): {', '.join(counted)}"
+        if left_out == len(rows):
+            raise InputError(f"{problem}; nothing is left to evaluate")
+        warn(problem)
     return usable
 
 

@@ -108,7 +108,6 @@ class TrainingQueries:
 
     def __init__(self, repair: Fitted, load: Callable[[str], Texts]) -> None:
         self.repair, self.texts = repair, load(repair.fit)
-        self._warned: set[str] = set()
         self._last: tuple[tuple[str, ...], Bank] | None = None
 
     @cached_property
@@ -139,34 +138,23 @@ class TrainingQueries:
     ) -> Banked:
         """Bind the correction to an encoder's vectors of the training queries in some languages.
 
-        The last ones stay in memory: several passes of one encoder ask for them.
+        The last ones stay in memory: several passes of one encoder ask for them. Raises InputError where no
+        query is in one of the languages.
         """
         key = (name, encoder.identity, *sorted(languages))
         if self._last is None or self._last[0] != key:
-            texts = self._in(languages)
+            rows = [row for row, tag in enumerate(self.texts.language) if tag in languages]
+            if not rows:
+                raise InputError(
+                    f"{parameter('similarity', self.repair.written)}: the training queries are in "
+                    f"{listed(sorted(set(self.texts.language)), 20)}, and those that are evaluated in "
+                    f"{listed(languages, 20)}: name others with fit="
+                )
+            texts = self.texts.take(np.array(rows, dtype=np.int64))
             if roles and encoder.by_role:
                 texts = replace(texts, role="query")
             self._last = key, Bank.of(embed_bank(texts, name, encoder, store=store, progress=progress))
         return Banked(self.repair.correction, self._last[1], self.name)
-
-    def _in(self, languages: Sequence[str]) -> Texts:
-        """Select those in some languages; warn of a language without any, and raise InputError for none."""
-        rows = [row for row, tag in enumerate(self.texts.language) if tag in languages]
-        tags = sorted(set(self.texts.language))
-        if not rows:
-            raise InputError(
-                f"{parameter('similarity', self.repair.written)}: the training queries are in "
-                f"{listed(tags, 20)}, and those that are evaluated in {listed(languages, 20)}: name others "
-                "with fit="
-            )
-        missing = [tag for tag in languages if tag not in tags and tag not in self._warned]
-        if missing:
-            self._warned.update(missing)
-            warn(
-                f"similarity {self.repair.written!r}: no training query is in {listed(missing, 20)}: hubs of "
-                f"queries in these languages are repaired by those in {listed(tags, 20)}"
-            )
-        return self.texts.take(np.array(rows, dtype=np.int64))
 
 
 class OwnCorrections:

@@ -192,15 +192,6 @@ def test_a_csv_file_has_a_line_for_each_call(ours, manifest, tmp_path):
     assert len(list((tmp_path / "eval").iterdir())) == 1
 
 
-def test_a_function_that_compares_images_is_taken_as_it_is(ours, manifest):
-    def alike(first, second):
-        return np.ones((len(first), len(second)))
-
-    evaluator = ours.BackretrievalEvaluator(manifest, alike, pairs="en-de")
-    assert evaluator(Model())["bkr_r@10"] == pytest.approx(10 / 20)
-    assert evaluator.get_config_dict()["image_encoder"] == "alike"
-
-
 def test_data_in_memory_are_taken_with_their_columns(ours, several):
     rows = [
         {
