@@ -107,9 +107,7 @@ class ImageIndex:
         """The distinct vector of each image."""
         return self.pool.code
 
-    def between(
-        self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
-    ) -> Cosine:
+    def between(self, rows: Ints, columns: Ints) -> Cosine:
         """Return the cosine of distinct vectors: `rows` are the queries, `columns` the candidates."""
         vectors = self.pool.vectors
         return Cosine(vectors.take(rows), vectors.take(columns))

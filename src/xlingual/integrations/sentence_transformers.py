@@ -22,8 +22,7 @@ from xlingual.data.samples import resolve_pairs
 from xlingual.embed.sides import embed_images
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, did_you_mean
-from xlingual.evaluation.backretrieval.images import refuse_small_pools
-from xlingual.evaluation.backretrieval.way_back import SIM
+from xlingual.evaluation.backretrieval.way_back import SIM, refuse_small_pools
 from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_targets
 from xlingual.evaluation.crosslingual_retrieval import several_answers
 from xlingual.evaluation.pair_run import PairTask, make_tasks, rows_with_image

@@ -25,9 +25,8 @@ from xlingual.data.samples import Sample, Sampler
 from xlingual.embed.sides import ImageIndex, embed_images, embed_texts
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, parameter
-from xlingual.evaluation.backretrieval.images import NEAR_IDENTICAL, usual_distance
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
-from xlingual.evaluation.backretrieval.way_back import ways_back
+from xlingual.evaluation.backretrieval.way_back import NEAR_IDENTICAL, usual_distance, ways_back
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairTask, draw_tasks, rows_with_image
@@ -183,7 +182,7 @@ def _scores(
     """Compute R@k of the ways back from nearest texts, and its baseline, for each task."""
     measure, scores = RecallAt(k), {}
     for ranks in ways_back(images, tasks, [nearest], [measure], ranker=CPU, tally=Tally()):
-        for number in ranks.pools.tasks:
+        for number in ranks.numbers:
             texts, sample = nearest[number], tasks[number].sample
             clusters = cluster_ids(manifest, number, sample, texts.single(texts.target))
             value = score(measure, ranks.way_back(0, number).values(measure), clusters)

@@ -20,14 +20,16 @@ from xlingual.data.samples import SampleLike
 from xlingual.embed.sides import ImageIndex
 from xlingual.encoders import EncoderLike
 from xlingual.errors import listed, warn
-from xlingual.evaluation.backretrieval.images import (
+from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
+from xlingual.evaluation.backretrieval.way_back import (
     NEAR_IDENTICAL,
+    SIM,
+    WayBack,
     images_of,
     refuse_small_pools,
     usual_distance,
+    ways_back,
 )
-from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
-from xlingual.evaluation.backretrieval.way_back import SIM, WayBack, ways_back
 from xlingual.evaluation.hubs import hubs_of_pair
 from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.near_duplicates import DECLARED
@@ -191,7 +193,7 @@ class Backretrieval:
                 progress=run.progress("ranking images"),
                 tally=run.tally,
             ):
-                for number in ranks.pools.tasks:
+                for number in ranks.numbers:
                     baselines[number] = ranks.baselines(number, self.ranked, run.manifest)
                     for place, name in enumerate(nearest):
                         self._ways[name, number] = ranks.way_back(place, number)

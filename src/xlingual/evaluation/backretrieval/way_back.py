@@ -16,20 +16,82 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.data.check import MANY, shared_images, shared_sentence
+from xlingual.data.images import items_of_images, near_equal, sketched
 from xlingual.data.manifest import Manifest
 from xlingual.embed.sides import ImageIndex
+from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, tie_cap
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.numbers import Baseline
-from xlingual.evaluation.pair_run import PairTask
+from xlingual.evaluation.pair_run import PairRun, PairTask
 from xlingual.evaluation.passes import one_pass, part_of
 from xlingual.evaluation.run import Tally
 from xlingual.measures import MeanImageSimilarity, RankMeasure, RecallAt, RecallShare
 from xlingual.ragged import distinct_of, members, sums
-from xlingual.ranking import Cosine, Counts, Progress, Ranker, Top, TopK, as_scores, pairs, rank
+from xlingual.ranking import (
+    Cosine,
+    Counts,
+    Progress,
+    Ranker,
+    Top,
+    TopK,
+    as_scores,
+    one_library_thread,
+    pairs,
+    rank,
+)
+from xlingual.ranking.similarity import DECIMALS
 from xlingual.records import RankCounts
 
 SIM = MeanImageSimilarity()
+NEAR_IDENTICAL = 0.005  # median cosine distance of two images, below which all look the same
+_BACKGROUND = 300  # images whose distances from each other are the background
+
+
+def images_of(run: PairRun) -> tuple[str, str, ImageIndex]:
+    """Return name and identity of the image encoder, and the images of all tasks.
+
+    Near-duplicates are looked for on the way, and near-equal images that many items show.
+    """
+    name, identity, index = run.images()
+    points, image = distinct_values(index.points), np.append(index.points, -1)[index.code]
+    image = np.where(image < 0, image, np.searchsorted(points, image))
+    parts = [index.pool.vectors.take(points[at : at + 4096]) for at in range(0, len(points), 4096)]
+    unit = [sketched(part.stored(np.arange(len(part))) * part.inverse_norms[:, None]) for part in parts]
+    equal = near_equal(np.concatenate(unit), items_of_images(image, run.manifest.item), MANY)
+    if shared := shared_images(run.manifest, np.append(equal, -1)[image]):
+        warn(f"{run.manifest.source}: {shared_sentence(shared)}")
+    run.join_near_duplicates(index)
+    return name, identity, index
+
+
+def refuse_small_pools(
+    images: ImageIndex, tasks: Sequence[PairTask], measures: Sequence[RankMeasure]
+) -> None:
+    """Raise InputError where every query would be a hit: k is not below the number of distinct images."""
+    depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
+    for task in tasks:
+        count = len(distinct_values(images.code[task.sample.pool]))
+        if depth >= count:
+            raise InputError(
+                f"R@{depth} needs more than {depth} distinct source images, pair "
+                f"{task.source}-{task.target} has {count} (items with both languages are divided between "
+                "sources and targets): every query would be a hit; give more items, "
+                f"a smaller k ({parameter('measures', ['R@k'])}), or name other pairs ({parameter('pairs')})"
+            )
+
+
+def usual_distance(images: ImageIndex) -> float | None:
+    """Compute the median cosine distance of two images, of at most 300; None for fewer than two."""
+    lines = np.linspace(0, len(images) - 1, min(len(images), _BACKGROUND)).astype(np.int64)
+    if len(lines) < 2:
+        return None
+    vectors = images.pool.vectors.take(images.points[lines])
+    unit = vectors.stored(np.arange(len(lines))) * vectors.inverse_norms[:, None]
+    with one_library_thread():  # threads of a library wait busily for more after a product
+        cosine = (unit @ unit.T)[np.triu_indices(len(lines), 1)]
+    return abs(round(float(np.median(1 - cosine)), DECIMALS))  # the same with any number of threads
 
 
 @dataclass(frozen=True)
@@ -65,32 +127,26 @@ class WayBack:
         return int(tied.sum())
 
 
-@dataclass(frozen=True)
-class ImagePools:
-    """The source images and the target images that are ranked against each other; tasks may share them."""
+def _groups_of(images: ImageIndex, tasks: Sequence[PairTask]) -> list[list[list[int]]]:
+    """Group the numbers of tasks with the same images, and these groups where they share one product.
 
-    sources: Ints  # distinct images, sorted
-    targets: Ints  # distinct images, sorted
-    target_texts: Ints  # [targets] how many target texts show each
-    tasks: list[int]
-
-
-def _groups_of(images: ImageIndex, tasks: Sequence[PairTask]) -> list[list[ImagePools]]:
-    """Group the pools that share one product: the seeds of a language pair, where that is cheaper."""
-    distinct_pools: dict[tuple[bytes, bytes, bytes], ImagePools] = {}
+    The seeds of a language pair share one, where that is cheaper.
+    """
+    pools: dict[tuple[bytes, bytes], list[int]] = {}
     for number, task in enumerate(tasks):
-        sources = distinct_values(images.code[task.sample.pool])
-        targets, texts = np.unique(images.code[task.sample.target], return_counts=True)
-        key = (sources.tobytes(), targets.tobytes(), texts.tobytes())
-        pools = ImagePools(sources, targets, texts.astype(np.int64), [])
-        distinct_pools.setdefault(key, pools).tasks.append(number)
-    by_pair: dict[tuple[str, str], list[ImagePools]] = {}
-    for pools in distinct_pools.values():
-        by_pair.setdefault(tasks[pools.tasks[0]].pair, []).append(pools)
-    groups: list[list[ImagePools]] = []
+        sources, targets = (images.code[rows] for rows in (task.sample.pool, task.sample.target))
+        pools.setdefault((distinct_values(sources).tobytes(), np.sort(targets).tobytes()), []).append(number)
+    by_pair: dict[tuple[str, str], list[list[int]]] = {}
+    for numbers in pools.values():
+        by_pair.setdefault(tasks[numbers[0]].pair, []).append(numbers)
+    groups: list[list[list[int]]] = []
     for several in by_pair.values():
-        together = one_pass([(pools.sources, pools.targets) for pools in several])
-        groups += [several] if together else [[pools] for pools in several]
+        samples = [tasks[numbers[0]].sample for numbers in several]
+        areas = [
+            (distinct_values(images.code[sample.pool]), distinct_values(images.code[sample.target]))
+            for sample in samples
+        ]
+        groups += [several] if one_pass(areas) else [[numbers] for numbers in several]
     return groups
 
 
@@ -112,14 +168,14 @@ def ways_back(
     depth = max((measure.k for measure in measures if isinstance(measure, RecallAt)), default=1)
     listed = all(isinstance(measure, RecallAt | RecallShare) for measure in measures)
     for done, group in enumerate(groups):
-        part = part_of(progress, done, len(groups))
+        part, samples = part_of(progress, done, len(groups)), [tasks[numbers[0]].sample for numbers in group]
         rows, columns = (
-            distinct_values(code[np.concatenate(sides)])
-            for sides in ([pools.targets for pools in group], [pools.sources for pools in group])
+            distinct_values(code[images.code[np.concatenate(sides)]])
+            for sides in ([sample.target for sample in samples], [sample.pool for sample in samples])
         )
-        whole = images.between(rows, columns, part)
-        ranks = [PoolRanks(images, (rows, columns), whole, pools, tasks, nearest) for pools in group]
-        if all(tasks[number].sample.is_part for pools in group for number in pools.tasks):
+        whole = images.between(rows, columns)
+        ranks = [PoolRanks(images, (rows, columns), whole, numbers, tasks, nearest) for numbers in group]
+        if all(tasks[number].sample.is_part for numbers in group for number in numbers):
             for each in ranks:
                 each.rank_queries(images, (rows, columns), ranker, part, tally)
         else:
@@ -148,32 +204,23 @@ class PoolRanks:
         images: ImageIndex,
         points: tuple[Ints, Ints],  # of the rows and columns of the similarity
         similarity: Cosine,
-        pools: ImagePools,
+        numbers: Sequence[int],  # of the tasks
         tasks: Sequence[PairTask],
         nearest: Sequence[Sequence[Nearest]],
     ) -> None:
-        self.similarity, self.pools, self.tasks, self._nearest = similarity, pools, tasks, nearest
-        (height, width), code = similarity.shape, images.points
-        rows, columns = (
-            np.searchsorted(points[0], code[pools.targets]),
-            np.searchsorted(points[1], code[pools.sources]),
-        )
+        self.similarity, self.numbers, self.tasks, self._nearest = similarity, numbers, tasks, nearest
+        (height, width), samples = similarity.shape, {number: tasks[number].sample for number in numbers}
+        code = images.points[images.code]
+        self.rows = {n: np.searchsorted(points[0], code[sample.target]) for n, sample in samples.items()}
+        self.columns = {n: np.searchsorted(points[1], code[sample.source]) for n, sample in samples.items()}
+        first = samples[numbers[0]]  # the others have the same images
+        sources, targets = (distinct_values(images.code[rows]) for rows in (first.pool, first.target))
+        columns, self.pool = np.searchsorted(points[1], images.points[sources]), len(sources)
         self.source_weights = np.bincount(columns, minlength=width).astype(np.int64)
-        self.target_weights = np.bincount(rows, pools.target_texts, height).astype(np.int64)
-        self.cap, self._asked = (
-            tie_cap(max(len(rows), len(columns))),
-            (distinct_values(rows), distinct_values(columns)),
-        )
-        samples = {number: tasks[number].sample for number in pools.tasks}
-        self.rows, self.columns = (
-            {n: np.searchsorted(every, code[images.code[rows]]) for n, rows in sides.items()}
-            for every, sides in zip(
-                points,
-                ({n: s.target for n, s in samples.items()}, {n: s.source for n, s in samples.items()}),
-                strict=True,
-            )
-        )
-        places = [(encoder, number) for number in pools.tasks for encoder in range(len(nearest))]
+        self.target_weights = np.bincount(self.rows[numbers[0]], minlength=height).astype(np.int64)
+        self.cap = tie_cap(max(len(targets), len(sources)))
+        self._asked = distinct_values(self.rows[numbers[0]]), distinct_values(columns)
+        places = [(encoder, number) for number in numbers for encoder in range(len(nearest))]
         keys = []
         for encoder, number in places:
             texts = nearest[encoder][number]
@@ -228,7 +275,7 @@ class PoolRanks:
 
     def way_back(self, encoder: int, number: int) -> WayBack:
         """Select the ways back of an encoder's nearest texts in a task."""
-        where, counts, pool = self._where[encoder, number], self.counts, len(self.pools.sources)
+        where, counts, pool = self._where[encoder, number], self.counts, self.pool
         ranks = _alone(counts.above[where], counts.tied[where], pool)
         return WayBack(self._nearest[encoder][number], ranks, as_scores(counts.key[where]), pool)
 
@@ -256,15 +303,14 @@ class PoolRanks:
         def best(measure: RankMeasure | MeanImageSimilarity, values: Floats) -> Score:
             return score(measure, sums(oracle.query, share * values, width)[columns], clusters)
 
-        pool = len(self.pools.sources)
-        equal, baselines = _alone(np.zeros(1, dtype=np.int64), np.full(1, pool), pool), {}
+        equal, baselines = _alone(np.zeros(1, dtype=np.int64), np.full(1, self.pool), self.pool), {}
         for measure in measures:
             chance, values, ceiling = float(measure.per_query(equal)[0]), None, None
             if isinstance(measure, RecallAt) and self.listed is not None:
                 mean, values, ceiling = self._of_lists(measure, self.listed, columns)
                 chance = chance if self.is_capped else mean
             if self.deep is not None:
-                values = measure.per_query(_alone(self.deep.above, self.deep.tied, pool))
+                values = measure.per_query(_alone(self.deep.above, self.deep.tied, self.pool))
             baselines[measure.name] = Baseline(
                 chance, None if values is None else best(measure, values), ceiling
             )
@@ -278,7 +324,7 @@ class PoolRanks:
     def _of_lists(self, measure: RecallAt, listed: TopK, columns: Ints) -> tuple[float, Floats, float]:
         """Compute chance, the hits of the oracle's pairs, and the ceiling from the first K of each target."""
         height, width = self.similarity.shape
-        hits = measure.per_query(_alone(listed.above, listed.tied, len(self.pools.sources)))
+        hits = measure.per_query(_alone(listed.above, listed.tied, self.pool))
         sources = np.bincount(columns, minlength=width)
         # fsum: the same number however long the lists are
         total = math.fsum(self.target_weights[listed.query] * sources[listed.candidate] * hits)

@@ -23,9 +23,8 @@ from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation import crosslingual_retrieval, distance_correlation
 from xlingual.evaluation.backretrieval.evaluate import NAME, Backretrieval
-from xlingual.evaluation.backretrieval.images import refuse_small_pools
 from xlingual.evaluation.backretrieval.nearest import Nearest
-from xlingual.evaluation.backretrieval.way_back import SIM
+from xlingual.evaluation.backretrieval.way_back import SIM, refuse_small_pools
 from xlingual.evaluation.estimates import Score, mean_known, score
 from xlingual.evaluation.loop import Ranked
 from xlingual.evaluation.metric_validation.agreement import ScoreTable, spread, subsets

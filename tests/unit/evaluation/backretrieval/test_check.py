@@ -14,7 +14,7 @@ from xlingual import Manifest, check_backretrieval
 from xlingual.data.samples import Sample
 from xlingual.embed.sides import ImageIndex
 from xlingual.evaluation.backretrieval.check import look_alikes, queries_above_chance
-from xlingual.evaluation.backretrieval.images import NEAR_IDENTICAL
+from xlingual.evaluation.backretrieval.way_back import NEAR_IDENTICAL
 from xlingual.ranking import Pool
 from xlingual.report import verdict
 from xlingual.results.backretrieval_check import (
