@@ -88,9 +88,6 @@ class BackretrievalCheck(Answer, frozen=True, tag="xlingual/backretrieval_check/
     reasons: Annotated[
         list[Annotated[str, among(*REASONS)]], about("Why Backretrieval tells nothing on any pair.")
     ]
-    one_language: Annotated[
-        bool, about("Whether there is one language only, whose items were divided as if there were two.")
-    ] = False
     left_out: Annotated[dict[str, str], about("Pairs that cannot be divided, and why.")] = field(
         default_factory=dict
     )

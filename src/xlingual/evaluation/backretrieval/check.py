@@ -76,8 +76,8 @@ def check_backretrieval(
 ) -> BackretrievalCheck:
     """Say what Backretrieval can tell on some data, from their images; no text encoder is asked.
 
-    With one language its items are divided as if there were a second. `k` is that of R@K; of the text rows
-    the `usable` ones, bool [n], take part. Other arguments are those of `backretrieval`.
+    `k` is that of R@K; of the text rows the `usable` ones, bool [n], take part. Other arguments are those of
+    `backretrieval`.
 
     Raises:
         InputError: data, spec or options are invalid; the text says what to do.
@@ -87,19 +87,12 @@ def check_backretrieval(
     if k < 1:
         raise InputError(f"{parameter('k')}: expected at least 1, got {k}")
     rows = np.arange(len(manifest)) if usable is None else np.flatnonzero(usable)
-    tags = [manifest.languages[code] for code in distinct_values(manifest.language[rows]).tolist()]
-    if not tags:
-        raise InputError(f"{manifest.source}: no text is left whose image can be read")
-    tasks, left_out, alone = list[PairTask](), dict[str, str](), len(tags) == 1
-    if not alone:
-        sampler = Sampler(manifest, usable=usable)
-        tasks, left_out = draw_tasks(sampler, pairs, matching=False, strict=pairs is not None)
-        tags = [tag for tag in tags if any(tag in task.pair for task in tasks)]
-    halves = [task for tag in tags for task in _halves(manifest, tag, rows)]
-    tasks = halves if alone else tasks
+    sampler = Sampler(manifest, usable=usable)
+    tasks, left_out = draw_tasks(sampler, pairs, matching=False, strict=pairs is not None)
     if not tasks:
-        reason = next(iter(left_out.values()), "two items at least need texts and images")
-        raise InputError(f"{manifest.source}: no text can be compared with another: {reason}")
+        raise InputError(f"{manifest.source}: no text can be compared: {next(iter(left_out.values()))}")
+    tags = [tag for tag in manifest.languages if any(tag in task.pair for task in tasks)]
+    halves = [task for tag in tags for task in _halves(manifest, tag, rows)]
     name, encoder = encoders.image_encoder(image_encoder, languages=tags)
     shown = rows_with_image([*tasks, *halves])
     storing: Storing = {"store": open_store(store), "progress": progress}
@@ -130,7 +123,6 @@ def check_backretrieval(
         pairs=sorted(of_pairs, key=lambda pair: (not pair.reasons, pair.neighbours or 0.0)),
         languages=languages,
         reasons=reasons,
-        one_language=alone,
         left_out=left_out,
     )
 

@@ -14,12 +14,11 @@ from xlingual.results.backretrieval_check import (
     SAME,
     UNRELATED,
     BackretrievalCheck,
-    PairImages,
 )
 
 _SHOWN = 6  # language pairs, and languages, in a table
 _ABOUT = (
-    "Room: the oracle (images alone) minus chance. Neighbours: share of images "
+    "Room: the oracle (images alone) minus chance, with its standard error. Neighbours: share of images "
     "with a neighbour nearer than chance. To see: number of queries that show an encoder to be above chance "
     "if it closes 10 % of the way to the oracle."
 )
@@ -72,7 +71,7 @@ def sentences(found: BackretrievalCheck) -> list[str]:
     if not reasons:
         said = ["Yes: Backretrieval can separate text encoders on these data, as far as images can show."]
     elif found.can_tell:
-        named = numbers.in_words([_name(pair) for pair in bad], 3)
+        named = numbers.in_words([words.pair(pair.source, pair.target) for pair in bad], 3)
         said = [f"Not for {len(bad)} of {len(found.pairs)} language pairs: {named}. Yes for the others."]
     else:
         said = ["No: Backretrieval cannot separate text encoders on these data."]
@@ -83,7 +82,8 @@ def sentences(found: BackretrievalCheck) -> list[str]:
         )
     weakest = next((pair for pair in found.pairs if pair.oracle is not None), None)
     if weakest is not None:
-        where = f" ({_name(weakest)}, the weakest pair)" if len(found.pairs) > 1 else ""
+        differ = len({(pair.oracle, pair.neighbours, pair.n_queries) for pair in found.pairs}) > 1
+        where = f" ({words.pair(weakest.source, weakest.target)}, the weakest pair)" if differ else ""
         said.append(
             f"The oracle (images alone) reaches R@{found.k} "
             f"{numbers.with_interval(weakest.oracle, weakest.oracle_ci)}, chance is "
@@ -102,8 +102,6 @@ def sentences(found: BackretrievalCheck) -> list[str]:
             f"In {numbers.in_words(unrelated)}, texts with similar spelling are not shown to have similar "
             "images: look at some rows."
         )
-    if found.one_language:
-        said.append("There is one language only: its items were divided as if each had a text in a second.")
     if found.left_out:
         pairs = numbers.in_words(list(found.left_out))
         said.append(f"Left out, since a side would have no item: {pairs}.")
@@ -115,7 +113,7 @@ def blocks(found: BackretrievalCheck) -> list[Block]:
     heads = ("", "images", "queries", "chance", "oracle", "room", "neighbours", "to see", "tells")
     rows = [
         (
-            _name(pair),
+            words.pair(pair.source, pair.target),
             Cell.count(pair.n_images),
             Cell.count(pair.n_queries),
             Cell.by(numbers.mark, pair.chance),
@@ -151,8 +149,3 @@ def blocks(found: BackretrievalCheck) -> list[Block]:
         title = "do texts with similar spelling have similar images?"
         made.append(Table.of_texts(title, of_spelling, of_languages, where="both"))
     return made
-
-
-def _name(pair: PairImages) -> str:
-    same = pair.source == pair.target
-    return f"{pair.source} divided in two" if same else words.pair(pair.source, pair.target)
