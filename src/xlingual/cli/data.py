@@ -194,11 +194,8 @@ def _overview(found: Check, near: NearDuplicates) -> Table:
     images = found.pictures
     n_pictures, remark = 0, "none named: bkr and corr need vectors of them (vectors:PATH)"
     if images is not None:
-        n_pictures = images.n_distinct + len(images.same_bytes)
-        remark = (
-            f"{images.n_distinct:,} distinct, {len(images.missing):,} missing, "
-            f"{len(images.unreadable):,} unreadable"
-        )
+        n_pictures = images.n_distinct
+        remark = f"distinct, {len(images.missing):,} missing, {len(images.unreadable):,} unreadable"
     joined = "" if near.n_joined is None else f", {near.n_joined:,} clusters"
     rows = [
         ("rows", found.n_table_rows, ""),
@@ -214,18 +211,14 @@ def _overview(found: Check, near: NearDuplicates) -> Table:
 
 
 def _languages(found: Check) -> Table:
-    heads = ("texts", "items", "empty", "repeated", "other script", "median length", "longest")
+    heads = ("texts", "items", "empty", "repeated", "other script")
     rows = []
     for language in found.languages:
-        longest_id, longest = language.longest[0] if language.longest else ("", 0)
         lists = (language.empty, language.repeated, language.other_script)
         counts = (language.n_texts, language.n_items, *map(len, lists))
-        median = Cell(f"{language.median_length:,.0f}", value=language.median_length)
-        rows.append((language.language, *map(Cell.count, counts), median, Cell.count(longest), longest_id))
-    return Table.of_texts(
-        "languages", ("language", *heads, "longest text"), rows, words=["longest text"], where="both",
-        looks=narrower("longest text", "longest", "median length", "other script"),
-    )  # fmt: skip
+        rows.append((language.language, *map(Cell.count, counts)))
+    looks = narrower("other script")
+    return Table.of_texts("languages", ("language", *heads), rows, where="both", looks=looks)
 
 
 def _directions(found: Check) -> Table:

@@ -139,7 +139,7 @@ def read_parquet(path: Path, columns: Sequence[str] = ()) -> Any:  # noqa: ANN40
     try:
         schema = parquet.read_schema(regular_file(path, "a table"))
         inner = {field.name: getattr(field.type, "value_type", pa.null()) for field in schema}
-        vectors = {n for n, t in inner.items() if pa.types.is_floating(t) or pa.types.is_integer(t)}
+        vectors = {n for n, t in inner.items() if pa.types.is_floating(t)}
         names = [name for name in schema.names if (name in columns if columns else name not in vectors)]
         table = parquet.read_table(path, columns=names)
         table.validate(full=True)  # offsets of a damaged file may lead anywhere in memory

@@ -137,12 +137,13 @@ def table_of_arrow(table: pa.Table, source: str, folder: Path | None, problems: 
     """Take an Arrow table."""
     import pyarrow as pa
 
-    check_names(table.column_names, source)
     try:
         table.validate(full=True)  # offsets of a damaged file may lead anywhere in memory
+        names = table.column_names
     except (pa.ArrowException, ValueError) as error:
         raise InputError(f"{source} cannot be read ({first_line(error)}): write it again") from error
-    return _table(source, folder, dict(zip(table.column_names, table.columns, strict=True)), problems)
+    check_names(names, source)
+    return _table(source, folder, dict(zip(names, table.columns, strict=True)), problems)
 
 
 def _json_rows(path: Path, problems: Problems) -> list[dict[str, Any]]:

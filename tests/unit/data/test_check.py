@@ -49,10 +49,10 @@ def test_texts_that_deserve_a_look():
         manifest = Manifest.of([dict(zip(("id", "lang", "text"), row, strict=True)) for row in rows])
     result = check(manifest)
     english, russian, german = result.languages
-    assert english.repeated == ["b"] and english.other_script == ["c"] and english.longest[0] == ("c", 12)
-    assert russian.other_script == ["d"] and german.empty == ["g"] and result.html == ["h"]
+    assert english.repeated == ["b"] and english.other_script == ["c"]
+    assert russian.other_script == ["d"] and german.empty == ["g"]
     assert result.shared_texts == {("en", "de"): 1}
-    assert {"empty texts", "repeated texts", "equal texts", "HTML", "other script"} <= {*counts(manifest)}
+    assert {"empty texts", "repeated texts", "equal texts", "other script"} <= {*counts(manifest)}
     assert counts(Manifest.of([{"lang": "en", "text": f"word {i}"} for i in range(9)])) == {"one language": 1}
 
 
@@ -69,9 +69,8 @@ def test_images_are_opened(tmp_path):
     assert (images.n_rows_with, images.without, images.n_distinct) == (7, ["r5"], 5)
     assert images.missing[0] == ("r3", str(tmp_path / "none.png"))
     assert [row for row, _ in images.unreadable] == ["r2"]
-    assert images.same_bytes == [(str(tmp_path / "same.png"), str(tmp_path / "good.png"))]
     kinds = ("missing images", "backslashes in paths", "URLs as images", "broken images")
-    assert all(counts(manifest)[kind] == 1 for kind in (*kinds, "equal images", "no image"))
+    assert all(counts(manifest)[kind] == 1 for kind in (*kinds, "no image"))
 
 
 def test_groups_of_near_equal_images_that_many_items_show():
@@ -129,9 +128,3 @@ def test_sides_are_those_that_are_sampled(n_both, n_en, n_de):
     for pair in check(manifest).directions:
         (sample,) = Sampler(manifest).non_matching(pair.source, pair.target)
         assert (pair.n_sources, pair.n_targets) == (len(sample.source), len(sample.target))
-
-
-def test_ids_that_are_repeated_in_each_language():
-    rows = [{"id": i, "lang": tag, "text": f"{tag} {i}"} for i in range(12) for tag in ("en", "de")]
-    assert counts(Manifest.of(rows))["ids in several languages"] == 12
-    assert "ids in several languages" not in counts(Manifest.of(rows, item_column="id"))

@@ -31,24 +31,6 @@ def test_columns_with_few_values_are_labels_of_every_text():
     assert manifest.labels["gap"][:2] == ["x", None]
 
 
-def test_labels_follow_chosen_rows():
-    manifest = Manifest.of(rows(), split="test")
-    assert set(manifest.labels["split"]) == {"test"}
-    assert len(manifest.labels["kind"]) == len(manifest) == 20
-
-
-def test_columns_that_nearly_name_the_rows_are_no_labels():
-    assert "kind" not in Manifest.of(rows(3)).labels  # two values in three rows
-
-
-def test_an_arrow_table_and_rows_have_the_same_labels(tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.Table.from_pylist(rows()), tmp_path / "m.parquet")
-    assert Manifest.read(tmp_path / "m.parquet").labels == Manifest.of(rows()).labels
-
-
 def languages(row, **options):
     return Manifest.of([row], **options).languages
 
@@ -71,7 +53,3 @@ def test_patterns_of_the_wide_form():
     assert languages({"en_text": "a", "pt-BR_text_1": "b"}, text_column="{lang}_text") == ("en", "pt-BR")
     assert languages({"t_english": "a", "t_german": "b"}, text_column="t_{lang}") == ("english", "german")
     assert languages({"text_en": "a", "text_source": "web"}) == ("en",)
-
-
-def test_languages_without_any_text_do_not_count():
-    assert languages({"text_en": "a", "text_de": None}) == ("en",)

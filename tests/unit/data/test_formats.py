@@ -1,5 +1,4 @@
 import gzip
-import io
 import json
 import unicodedata
 from pathlib import Path
@@ -41,11 +40,6 @@ def test_every_format_and_form_gives_the_same_manifest(tmp_path, table_file, suf
     assert read.languages == ("en", "zh-Hant")
     assert len(read.image_source) == 7
     assert read.image_source[0] == tmp_path / "0.png"
-
-
-def test_arrow_table_gives_the_same_manifest():
-    table = pa.table({name: [row[name] for row in WIDE] for name in WIDE[0]})
-    assert Manifest.of(table).digest == Manifest.of(WIDE).digest
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
@@ -126,37 +120,11 @@ def test_json_lines_keep_every_value(tmp_path, rows):
     assert read.split == expected.split and read.labels == expected.labels and read.fields == expected.fields
 
 
-def test_damaged_parquet_column(tmp_path, table_file):
-    path = table_file(
-        tmp_path / "m.parquet", [{"id": str(i), "lang": "en", "text": f"t{i}"} for i in range(500)]
-    )
-    raw = bytearray(path.read_bytes())
-    raw[4:200] = b"\xff" * 196
-    path.write_bytes(raw)
-    with pytest.raises(InputError, match="can be read"):
-        Manifest.read(path)
-
-
 def test_large_columns_are_not_loaded(tmp_path):
     table = pa.table({"text_en": ["a"], "features": [[0.5] * 8], "a.b": ["dotted"]})
     pq.write_table(table, tmp_path / "m.parquet")
     manifest = Manifest.read(tmp_path / "m.parquet")
     assert manifest.fields == {"a.b": ["dotted"]}
-
-
-def test_unnamed_csv_column_is_no_field(tmp_path):
-    path = tmp_path / "m.csv"
-    path.write_text(",lang,text,note\n0,en,a,n\n\n1,en,b,\n", encoding="utf-8")
-    assert Manifest.read(path).fields == {"note": ["n", ""]}
-    assert Manifest.read(path).n_table_rows == 2
-
-
-def test_dictionary_encoded_strings(tmp_path):
-    langs = pa.array(["en", "de"]).dictionary_encode()
-    buffer = io.BytesIO()
-    pq.write_table(pa.table({"lang": langs, "text": ["a", "b"]}), buffer)
-    (tmp_path / "m.parquet").write_bytes(buffer.getvalue())
-    assert Manifest.read(tmp_path / "m.parquet").languages == ("en", "de")
 
 
 def test_examples_of_the_page_are_the_same_data(tmp_path):

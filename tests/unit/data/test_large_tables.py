@@ -1,13 +1,10 @@
 """Arrow files, tables in several files, and columns that are kept out of Python's memory."""
 
-import warnings
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from xlingual.data.manifest import Manifest
-from xlingual.errors import DataWarning, InputError
 
 ROWS = [
     {
@@ -37,21 +34,6 @@ def test_arrow_files_are_manifests(tmp_path, kind, suffix):
     assert read.text[5] == "größe 2"
 
 
-def test_dictionaries_and_missing_cells_of_arrow(tmp_path):
-    table = pa.table(
-        {
-            "lang": pa.array(["en", "de", "en"]).dictionary_encode(),
-            "text": pa.array(["a", None, "c"], pa.large_string()),
-            "body": pa.array([None, "x", None], pa.string()),
-        }
-    )
-    with warnings.catch_warnings(record=True):
-        warnings.simplefilter("always", DataWarning)
-        read = Manifest.read(write_arrow(tmp_path / "m.arrow", table, "file"))
-    assert read.text == ["a", "", "c"]
-    assert read.fields["body"] == ["", "x", ""]
-
-
 @pytest.mark.parametrize(
     "names",
     [
@@ -71,12 +53,3 @@ def test_numbered_files_are_one_table(tmp_path, names):
     whole = Manifest.of(ROWS, folder=tmp_path)
     assert Manifest.read(tmp_path).digest == whole.digest
     assert Manifest.read(tmp_path, rows="6:9").text == whole.text[6:9]
-
-
-def test_vectors_and_lists_in_json_lines_are_read_again_when_asked_for(tmp_path, table_file):
-    rows = [row | {"vector": [0.5] * 3, "code": i % 2} for i, row in enumerate(ROWS)]
-    read = Manifest.read(table_file(tmp_path / "m.jsonl", rows))
-    assert read.digest == Manifest.of(ROWS, folder=tmp_path).digest
-    assert read.labels["code"] == [str(i % 2) for i in range(20)]
-    with pytest.raises(InputError, match="row 1, column 'vector': found a list where a text is expected"):
-        Manifest.read(tmp_path / "m.jsonl", text_column="vector")

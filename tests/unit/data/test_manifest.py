@@ -76,19 +76,6 @@ def test_fields_of_the_wide_form_follow_the_language():
     assert fields == {"title": ["A", "B"], "group": ["g", "g"], "note_en": ["n", "n"]}
 
 
-def test_texts_and_images_of_rows():
-    manifest = Manifest.of(LONG)
-    rows = manifest.rows_of("de")
-    assert rows.tolist() == [1, 2]
-    texts = manifest.texts(rows)
-    assert texts.text == ["Hut", "Schuh"] and texts.language == ["de", "de"] and texts.ids == ["b", "c"]
-    assert texts.items == ["b", "a"] and texts.fields == {"title": ["", "Schuh"]}
-    images = manifest.images(np.array([3, 2]))
-    assert images.source == [None, manifest.image_source[0]] and images.ids == ["d", "c"]
-    with pytest.raises(InputError, match=r"no texts in 'dee'\. Did you mean 'de'.*languages: en, de"):
-        manifest.rows_of("dee")
-
-
 def test_numberings():
     of_language, items, rows = Manifest.of(LONG).texts(np.array([4, 2])).numberings
     assert items.unit == "items" and items.index.tolist() == [3, 0]
@@ -110,17 +97,6 @@ def test_choosing_rows_equals_a_manifest_of_those_rows(table, options):
         assert getattr(chosen, name).tolist() == getattr(alone, name).tolist()
     for ours, theirs in zip(chosen.numberings[:3], alone.numberings, strict=True):
         assert ours.index.tolist() == theirs.index.tolist() and ours.sizes == theirs.sizes
-
-
-def test_items_keep_their_names_when_rows_are_chosen():
-    assert Manifest.of(LONG, rows="1:").item_ids == ["b", "a", "d", "e"]
-    assert Manifest.of(WIDE, rows="1:").item_ids == ["y", "z", "w"]
-
-
-def test_chosen_rows_keep_the_numberings_of_the_whole():
-    numberings = Manifest.of(LONG, rows="2:4").numberings
-    assert [n.index.tolist() for n in numberings[3:]] == [[1, 1], [0, 2], [2, 3]]
-    assert numberings[4].sizes == {None: 4, "en": 4, "de": 4}
 
 
 @pytest.mark.parametrize(
@@ -160,23 +136,3 @@ def test_digest_changes_with_the_data(row, key, value):
     changed = [dict(r, item=f"i{n}") if key == "item" else dict(r) for n, r in enumerate(LONG)]
     changed[row][key] = value
     assert Manifest.of(changed).digest != before.digest
-
-
-def test_digest_does_not_change_with_what_is_not_data(tmp_path, table_file):
-    rows = [{"lang": "en", "text": "a", "image": "1.png", "note": "x"}]
-    first = Manifest.read(table_file(tmp_path / "one" / "m.csv", rows))
-    second = Manifest.read(table_file(tmp_path / "two" / "n.jsonl", [rows[0] | {"note": "y"}]))
-    assert first.digest == second.digest
-
-
-@pytest.mark.parametrize("rows", ["2:6", None])
-def test_a_part_of_chosen_rows_keeps_items_and_lines_of_files(tmp_path, rows):
-    """Items of the wide form are numbered anew where rows are chosen, and again in a part of them."""
-    path = tmp_path / "wide.csv"
-    lines = [f"i{number},de {number},{'' if number == 3 else f'en {number}'}" for number in range(8)]
-    path.write_text("\n".join(["id,text_de,text_en", *lines]))
-    part = Manifest.read(path, rows=rows).part(np.array([3, 5]))
-    assert list(part.text) == ["de 3", "de 5", "en 5"] and part.languages == ("de", "en")
-    assert [part.item_ids[code] for code in part.item] == ["i3", "i5", "i5"]
-    by_item = [one for one in part.numberings if one.unit.startswith("items before")]
-    assert by_item[-1].index.tolist() == [3, 5, 5] if rows is None else [1, 3, 3]

@@ -93,15 +93,6 @@ def test_data_are_taken_as_they_are(given):
     assert found.text == [row["text"] for row in ROWS]
 
 
-def test_a_stream_is_read_once():
-    assert Manifest.of(row for row in ROWS).digest == Manifest.of(ROWS).digest
-
-
-def test_rows_of_a_dataset_that_were_chosen():
-    chosen = Manifest.of(Dataset(TABLE, [2, 0]))
-    assert chosen.ids == ["3", "1"]
-
-
 def test_splits_of_a_mapping_become_the_column_split():
     manifest = Manifest.of(SPLITS)
     assert list(manifest.split) == ["train", "train", "test"]
@@ -117,12 +108,6 @@ def test_a_path_and_a_part_of_it(tmp_path):
     assert len(Manifest.of(tmp_path / "m.csv")) == 3
     assert Manifest.of(f"{tmp_path / 'm.csv'}#b").ids == ["3"]
     assert "folder=" in refused(lambda: Manifest.of(tmp_path / "m.csv", folder=tmp_path))
-
-
-def test_a_manifest_stays_one_and_takes_no_options():
-    manifest = Manifest.of(ROWS)
-    assert Manifest.of(manifest) is manifest
-    assert "has been read already" in refused(lambda: Manifest.of(manifest, image_column="photo"))
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
@@ -162,20 +147,6 @@ def test_images_in_memory_are_what_their_files_are(tmp_path):
     for other in vectors[1:]:
         np.testing.assert_array_equal(vectors[0], other)
     assert not np.array_equal(vectors[0][0], vectors[0][1])
-
-
-def test_an_opened_image_is_upright_and_over_white():
-    tall = Image.new("RGB", (2, 4), "red")
-    tall.getexif()[0x0112] = 6  # lies on its side
-    clear = Image.new("RGBA", (2, 2), (255, 0, 0, 0))
-    data = [
-        {"lang": "en", "text": str(i), "image": one}
-        for i, one in enumerate([tall, clear, Image.new("CMYK", (2, 2))])
-    ]
-    shown = Manifest.of(data).images(np.arange(3)).images
-    assert shown[0].size == (4, 2)
-    assert shown[1].getpixel((0, 0)) == (255, 255, 255)
-    assert shown[2].mode == "RGB"
 
 
 def test_relative_paths_are_of_the_folder_or_of_the_current_one(tmp_path, monkeypatch):

@@ -29,9 +29,3 @@ def test_emoji(real_data):
     assert len(manifest.image_source) == 1572
     assert set(manifest.fields) == {"char", "group", "subgroup", "keywords"}
     assert open_image(manifest.image_source[0]).size == (64, 64)
-
-
-def test_several_texts_of_an_item(real_data):
-    manifest = Manifest.read(real_data / "multi30k" / "task2_val.parquet")
-    assert manifest.n_items == 1014 and len(manifest.rows_of("de")) == 5070
-    assert manifest.ids[:2] == ["m30k-t2-val-00000", "m30k-t2-val-00000#2"]

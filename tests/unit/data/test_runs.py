@@ -12,7 +12,7 @@ from pyarrow import parquet
 from tests.program import answer, command
 
 from xlingual import runs_against_qrels
-from xlingual.data.runs import SearchRun, places_of_names, query_table
+from xlingual.data.runs import SearchRun, query_table
 from xlingual.errors import DataWarning, InputError
 
 INF = float("inf")
@@ -119,11 +119,6 @@ def test_judgements(tmp_path, name, content):
     assert reciprocal_rank(write(tmp_path / name, content), write(tmp_path / "a.trec", TREC)) == 0.75
 
 
-def test_where_tabs_divide_names_may_hold_spaces(tmp_path):
-    qrels = write(tmp_path / "q.tsv", BEIR.replace("d", "d ").replace("i ", "i"))
-    assert reciprocal_rank(qrels, write(tmp_path / "r.tsv", MSMARCO.replace("d", "d "))) == 0.75
-
-
 def test_predictions_of_several_languages_are_named_by_them(tmp_path):
     subsets = {"mteb_model_meta": {}, "de": {"test": SCORES}, "eng-deu": {"test": {"q9": {"d1": 1.0}}}}
     qrels = "".join(f"de:{q} 0 de:{d} {g}\n" for q, own in GRADES.items() for d, g in own.items())
@@ -217,16 +212,6 @@ def as_lists(run):
     return found
 
 
-def test_mappings_and_objects_with_to_dict():
-    class Ranx:
-        def to_dict(self):
-            return RESULTS
-
-    for results in (RESULTS, Ranx(), SearchRun.of(RESULTS)):
-        assert as_lists(SearchRun.of(results)) == {"a": [{"d9"}], "b": [{"d2", "d3"}, {"d1"}]}
-    assert as_lists(SearchRun.of({"a": ["x", "y"]})) == {"a": [{"x"}, {"y"}]}
-
-
 def test_the_digest_has_no_order_of_lines_and_no_format(tmp_path):
     lines = ["b Q0 d1 3 0.5 t\n", "a Q0 d9 1 -1.0 t\n", "b Q0 d3 1 2.0 t\n", "b Q0 d2 2 2.0 t\n"]
     runs = [
@@ -245,12 +230,6 @@ def test_the_digest_has_no_order_of_lines_and_no_format(tmp_path):
     assert len({run.digest for run in [runs[0], *map(SearchRun.of, others)]}) == 4
     swapped = SearchRun.of({"a": {"x": 2.0, "y": 1.0}}), SearchRun.of({"a": {"x": 3.0, "y": 1.0}})
     assert swapped[0].digest == swapped[1].digest
-
-
-def test_the_order_of_trec_has_scores_of_its_own():
-    run = SearchRun.of({"q": {"a": 1.0000000001, "b": 1.0, "c": 0.5}}).in_trec_order()
-    assert as_lists(run) == {"q": [{"b"}, {"a"}, {"c"}]} and run.score.tolist() == [1.0, 1.0, 0.5]
-    assert run.digest != SearchRun.of({"q": {"a": 1.1, "b": 1.0, "c": 0.5}}).in_trec_order().digest
 
 
 def test_scores_that_contradict_ranks_are_said(tmp_path):
@@ -301,11 +280,6 @@ def test_it_is_sorting_by_float32_and_name_for_runs(seed):
         results.setdefault(f"q{query}", {})[NAMES[candidate]] = -minus
     run = SearchRun.of(results).in_trec_order()
     assert [run.candidates[c] for c in run.candidate] == [name for own in naive.values() for name in own]
-
-
-def test_places_of_some_names_are_in_falling_order():
-    assert places_of_names(["b", "c", "a"]).tolist() == [1, 0, 2]
-    assert places_of_names(["b", "c", "a"], np.array([0, 2])).tolist() == [0, 0, 1]
 
 
 def test_a_query_table_gives_clusters_and_columns(tmp_path):

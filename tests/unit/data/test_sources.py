@@ -27,12 +27,6 @@ def test_kinds_of_cells(tmp_path):
     assert manifest.item.tolist() == [0, 1, 1, 0, 2, 3, 0]
 
 
-def test_equal_paths_are_one_image(tmp_path):
-    (tmp_path / "sub").mkdir()
-    manifest = sources(tmp_path, "a.png", "./a.png", "sub/../a.png", str(tmp_path / "a.png"))
-    assert manifest.image_source == [tmp_path / "a.png"]
-
-
 @pytest.mark.parametrize("path", ["../x.png", "/etc/passwd", "sub/../../x.png", "..", "in/../../x", "a\0b"])
 def test_paths_outside_the_folder(tmp_path, path):
     folder = tmp_path / "manifest"
@@ -54,16 +48,3 @@ def test_links_that_lead_outside(tmp_path):
     for path in ("file.png", "place/secret.png", "place/sub/none.png"):
         with pytest.raises(InputError, match="outside the manifest's folder"):
             sources(folder, path)
-
-
-def test_folder_that_is_a_link_itself(tmp_path):
-    (tmp_path / "real").mkdir()
-    link = tmp_path / "link"
-    link.symlink_to("real")
-    absolute = sources(link, str(tmp_path / "real" / "a.png"))
-    assert absolute.image_source == [link / "a.png"]
-    assert absolute.digest == sources(link, "a.png").digest
-
-
-def test_without_a_folder_paths_are_taken_as_they_are():
-    assert sources(None, "../x.png").image_source == [Path("../x.png")]

@@ -48,20 +48,6 @@ def test_clusters_of_candidates_come_from_keys_then_contexts(pool_folder):
     assert pool.candidates.cluster.tolist() == [0, 0, 1, 0, 0, 2]
 
 
-def test_equal_contexts_of_two_languages_share_no_cluster_and_empty_ones_none(pool_folder, tables):
-    questions, candidates = tables
-    for row in candidates[1], candidates[5]:
-        row["context"] = "The same."
-    candidates.append({"id": "g", "lang": "de", "text": "g", "context": "The same.", "keys": []})
-    candidates += [{"id": f"h{i}", "lang": "de", "text": "h", "context": "", "keys": None} for i in range(2)]
-    for row in candidates:
-        row.pop("split", None)
-    pool = MultilingualPool.read(pool_folder(questions, candidates))
-    cluster = dict(zip(pool.candidates.ids, pool.candidates.cluster.tolist(), strict=True))
-    assert cluster["f"] == cluster["g"] != cluster["b"]
-    assert len({cluster[name] for name in ("b", "f", "h0", "h1")}) == 4
-
-
 def test_given_clusters_are_taken(pool_folder, tables):
     questions, candidates = tables
     for row, name in zip(candidates, ["p2", "p1", "p2", "p7", "p1", "p8"], strict=True):
@@ -90,16 +76,6 @@ def test_numberings_fit_files_of_the_chosen_rows_and_of_the_whole_pool(pool_fold
     assert (whole.index.tolist(), whole.sizes) == ([2, 3, 0, 1], {None: 4})
     whole = numbering(turned, "candidate", "whole-pool candidates")
     assert whole.index.tolist() == [3, 4, 5, 0, 1, 2]
-
-
-def test_numberings_of_a_split_hold_the_places_before_it_was_chosen(pool_folder):
-    test = MultilingualPool.read(pool_folder(), split="test")
-    assert test.candidates.ids == ["c", "f"] and test.questions.ids == ["3"]
-    assert numbering(test, "candidate", "candidates").index.tolist() == [0, 1]
-    within = numbering(test, "candidate", "whole-pool candidates of the language")
-    assert (within.index.tolist(), within.sizes) == ([2, 2], {"en": 3, "de": 3})
-    assert numbering(test, "candidate", "whole-pool candidates").index.tolist() == [2, 5]
-    assert numbering(test, "question", "whole-pool questions").index.tolist() == [1]
 
 
 def test_questions_without_relevant_candidates_are_left_out_of_a_choice(pool_folder, tables):
@@ -138,20 +114,6 @@ def test_languages_that_only_questions_have_come_last(pool_folder, with_french_q
     assert sizes == {"en": 3, "de": 3}
     own = numbering(pool, "question", "questions of the language")
     assert (own.index.tolist(), own.sizes) == ([0, 1, 0, 1, 0, 1], {"en": 2, "de": 2, "fr": 2})
-
-
-def test_chosen_languages_may_have_questions_only(pool_folder, with_french_questions):
-    folder = pool_folder(*with_french_questions)
-    pool = MultilingualPool.read(folder, ["fr", "de"])
-    assert (pool.languages, pool.questions.ids) == (("fr", "de"), ["2", "1", "1", "2"])
-    assert pool.role_languages == {"query": ["fr", "de"], "candidate": ["de"]}
-    with pytest.warns(DataWarning, match="1 of 4 questions of fr, en have no"):
-        pool = MultilingualPool.read(folder, ["fr", "en"])
-    assert (pool.languages, pool.questions.ids) == (("fr", "en"), ["1", "1", "3"])
-    with pytest.raises(InputError, match="no candidate is of fr"):
-        MultilingualPool.read(folder, ["fr"])
-    with pytest.raises(InputError, match="has no split 'x'"):
-        MultilingualPool.read(folder, ["fr", "en"], split="x")
 
 
 @pytest.mark.parametrize("format", ["parquet", "jsonl"])

@@ -75,30 +75,6 @@ def test_a_language_may_ask_without_answering():
     assert by_language(named, named.candidates) == {"fr": 3, "de": 3}
 
 
-def test_translations_ask_in_one_language_each_and_answer_in_the_others():
-    pool = mix_pool(manifest_of([dict.fromkeys(TAGS, 1)] * 60))
-    assert len(pool.questions) == 60 == len(set(pool.questions.ids)) and len(pool.candidates) == 120
-    assert min(by_language(pool, pool.questions).values()) > 10
-    check_sound(pool)
-
-
-def test_monolingual_sets_put_together():
-    items = [{"en": 2}] * 10 + [{"de": 2}] * 30
-    with pytest.warns(DataWarning, match="20 of 40 questions are dropped: no text of their item is a cand"):
-        pool = mix_pool(manifest_of(items), mix={"en": 1, "de": 1})
-    assert by_language(pool, pool.candidates) == by_language(pool, pool.questions) == {"en": 10, "de": 10}
-    assert pool.warnings[0].endswith("20 of 40 questions are dropped: no text of their item is a candidate")
-    check_sound(pool)
-
-
-def test_an_item_with_one_text_is_a_candidate_that_answers_nothing():
-    with pytest.warns(DataWarning, match="3 items have one text only"):
-        pool = mix_pool(manifest_of([{"en": 2, "de": 2}] * 4 + [{"de": 1}] * 3))
-    assert by_language(pool, pool.candidates) == {"en": 4, "de": 7} and len(pool.questions) == 8
-    assert sorted(pool.candidates.cluster.tolist()) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6]
-    check_sound(pool)
-
-
 def test_blank_and_repeated_texts_are_left_out():
     rows = [
         {"lang": tag, "text": text, "item": i}
@@ -172,11 +148,6 @@ def test_every_pool_is_sound(items, mix, asking, seed):
         total = sum(mix.values())
         for tag in TAGS:
             assert abs(counts[tag] - len(pool.candidates) * mix.get(tag, 0) / total) < 1
-
-
-def test_largest_remainders():
-    assert largest_remainder(np.array([0.5, 0.3, 0.2]), 7).tolist() == [4, 2, 1]
-    assert largest_remainder(np.array([0.1, 0.9]), 30).tolist() == [3, 27]  # not 2.9999…
 
 
 @given(

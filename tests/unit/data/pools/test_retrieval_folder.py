@@ -177,14 +177,6 @@ def test_splits_are_those_of_the_judgements(tmp_path):
         read(tmp_path, split="tset")
 
 
-def test_a_damaged_gz_is_named(tmp_path):
-    beir_gz(tmp_path, "en")
-    whole = (tmp_path / "corpus.jsonl.gz").read_bytes()
-    (tmp_path / "corpus.jsonl.gz").write_bytes(whole[:-12])
-    with pytest.raises(InputError, match=r"corpus\.jsonl"):
-        read(tmp_path, ["en"])
-
-
 def judged(pool):
     sides = zip(*(side.tolist() for side in pool.judged), strict=True)
     q, c, tags = pool.questions, pool.candidates, pool.languages

@@ -24,12 +24,6 @@ def test_offsets_are_code_points(squad, paragraph):
     assert pool.candidates.keys == [(), ("q",)] and pool.candidates.text == ["𝔸𝔹 sang.", "é ran."]
 
 
-def test_several_answers_make_several_sentences_relevant(squad, paragraph):
-    content = paragraph(EN, BREAKS, [("q", "Ann", 0)])
-    content["qas"][0]["answers"] += [{"text": "Bob", "answer_start": 10}, {"text": "Ann", "answer_start": 0}]
-    assert read(squad("en", [content])).candidates.keys == [("q",), ("q",)]
-
-
 def test_paragraphs_that_share_a_question_are_one_cluster_in_any_order(squad, paragraph):
     one, two = ("a", "Ann", 0), ("b", "Bob", 10)
     squad("en", [paragraph(EN, BREAKS, [one]), paragraph(EN, BREAKS, [two])], [paragraph(EN, BREAKS)])
