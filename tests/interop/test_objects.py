@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from xlingual import Manifest, backretrieval, crosslingual_retrieval, encoder, image_sentence
-from xlingual.encoders import adopt, text_encoders
+from xlingual.encoders import text_encoders
 from xlingual.errors import DataWarning
 from xlingual.records import Texts
 
@@ -87,20 +87,6 @@ def test_a_sentence_transformer_scores_as_its_folder_does(st_model, checkpoints,
     assert {e.encoder for e in again.entries} == {"SentenceTransformer"}
 
 
-def test_equal_weights_have_one_identity_and_others_another(st_model, checkpoints):
-    library = pytest.importorskip("sentence_transformers")
-    other = library.SentenceTransformer(str(checkpoints("sentence_bert")), device="cpu")
-    first = taken(st_model)
-    assert first.has_own_identity and first.identity == taken(other).identity
-    with_dim = taken(encoder(other, dim=8))
-    assert with_dim.identity != first.identity and with_dim.encode(BATCH).shape == (5, 8)
-    assert other.truncate_dim is None  # put back
-    next(other.parameters()).data[0, 0] += 1
-    assert taken(other).identity != first.identity
-    other.prompts["query"] = "Q: "
-    assert "query_prompt=Q%3A%20" in taken(other).identity
-
-
 def test_prompts_are_written(st_model):
     written = taken(encoder(st_model, query_prompt="find: "))
     expected = st_model.encode(TEXTS, prompt="find: ")
@@ -141,71 +127,9 @@ def test_a_clip_model_encodes_texts_and_images(clip_model, shop):
     backretrieval(shop, text_encoders="chargram", image_encoder=model, measures="R@3")
 
 
-def test_a_model_that_is_trained_on_is_known_to_have_changed(st_model):
-    import torch
-
-    model = given = copy.deepcopy(st_model)
-    made = taken(given)
-    before = made.identity
-    made.encode(BATCH)
-    assert taken(given).identity == before
-    with torch.no_grad():
-        next(model.parameters()).add_(1e-6)
-    assert taken(given).identity != before
-
-
 @pytest.mark.parametrize("kind", ["sparse_encoder", "multi_vector_encoder"])
 def test_sparse_and_multi_vector_models_are_never_read_as_dense(checkpoints, kind):
     library = pytest.importorskip("sentence_transformers")
     name = {"sparse_encoder": "SparseEncoder", "multi_vector_encoder": "MultiVectorEncoder"}[kind]
     model = getattr(library, name)(str(checkpoints(kind)), device="cpu")
     assert "SentenceTransformerObject" not in type(taken(model)).__name__
-
-
-def without_prompts(model):
-    model.prompts, model.default_prompt_name = {}, None
-    return model
-
-
-class TestIdentity:
-    """What changes the vectors of a loaded model changes its identity, or takes it away."""
-
-    @pytest.fixture
-    def model(self, checkpoints):
-        library = pytest.importorskip("sentence_transformers")
-        return library.SentenceTransformer(str(checkpoints("sentence_bert")), device="cpu")
-
-    def test_hooks_and_methods_of_the_object(self, model):
-        import torch
-
-        first = taken(model)
-        first.encode(BATCH)
-        assert taken(model).identity == first.identity  # encoding leaves nothing behind
-        hook = model[0].register_forward_hook(lambda module, given, found: found)
-        assert not taken(model).has_own_identity
-        hook.remove()
-        assert taken(model).has_own_identity
-        plain = without_prompts(model)
-        assert not taken(plain).by_role
-        size = plain.get_embedding_dimension()
-        plain.encode_query = lambda texts, **_: torch.ones(len(texts), size)
-        made = taken(plain)
-        assert not made.has_own_identity and made.by_role  # so that it is called
-        assert (made.encode(as_role("query")) == 1).all()
-
-    def test_quantised_models(self, model):
-        import torch
-
-        quantised = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
-        assert not taken(quantised).has_own_identity
-
-    def test_settings_of_images(self, clip_model, tmp_path):
-        library = pytest.importorskip("sentence_transformers")
-        clip_model.save(str(tmp_path / "again"))
-        again = library.SentenceTransformer(
-            str(tmp_path / "again"), device="cpu", processor_kwargs={"backend": "pil"}
-        )
-        first = adopt(clip_model, "images").identity
-        assert adopt(again, "images").identity == first
-        again[0].processor.image_processor.image_mean = [0.1, 0.2, 0.3]
-        assert adopt(again, "images").identity != first

@@ -97,7 +97,6 @@ def test_vectors_of_st_are_those_of_the_library(clip, form):
     assert cut.identity != encoder(f"st:{clip / form}").identity
     loaded = encoder(model)
     np.testing.assert_allclose(loaded.encode(batch(*IMAGES)), vectors, atol=1e-5)
-    assert loaded.identity == encoder(library.SentenceTransformer(str(clip / form), device="cpu")).identity
 
 
 def test_a_classifier_gives_the_first_token(saved, tmp_path):
