@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from xlingual.data.manifest import Manifest
 from xlingual.encoders import adopt
 from xlingual.models.mlmme import Mlmme, unit
-from xlingual.models.vocabulary import Vocabulary
+from xlingual.models.texts import Vocabulary
 from xlingual.training.corpus import Corpus
 from xlingual.training.packing import Source, TextReading, pack
 from xlingual.training.recipes.mlmme import MlmmeBatch, MlmmeRecipe, ViewBatch, build_model

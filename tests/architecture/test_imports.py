@@ -55,12 +55,11 @@ def test_an_evaluation_loads_little():
 
 
 def test_models_can_be_described_without_torch():
-    models = ("views", "mlmme_config", "triplet_config", "card")
-    names = ("folder", "vocabulary", "words", *models)
+    names = ("folder", "texts", "words", "configs", "card")
     code = "; ".join(f"import xlingual.models.{name}" for name in names)
     encoders = "import xlingual.encoders.trained, xlingual.encoders.trained"
     assert modules_after(f"{code}; {encoders}") & {"torch", "safetensors"} == set()
-    assert modules_after(code) & HEAVY == set()
+    assert modules_after(code) & HEAVY <= {"numpy"}
 
 
 HELP = (

@@ -10,7 +10,7 @@ import pytest
 
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, regular_file
-from xlingual.models.vocabulary import Vocabulary
+from xlingual.models.texts import Vocabulary
 from xlingual.nbest.lists import NBestLists, write_nbest, write_texts
 from xlingual.results import write_json
 from xlingual.results.tables import write_table

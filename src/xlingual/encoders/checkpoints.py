@@ -17,7 +17,7 @@ from typing import Any
 
 from xlingual.encoders.runtime import require
 from xlingual.errors import InputError
-from xlingual.models.files import file_digest
+from xlingual.models.folder import file_digest
 
 # endings of the files that loaders read, and that are fetched from a hub: never a pickle, never code
 _READ = (*("json", "txt", "model", "spm", "bpe", "codes", "tiktoken", "tokenizer", "jinja"), "safetensors")

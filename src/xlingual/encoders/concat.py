@@ -11,7 +11,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.scheme import TEXTS, Context, Option, Scheme, not_empty, one_of
 from xlingual.errors import InputError
-from xlingual.models.views import ViewReader
+from xlingual.models.texts import ViewReader
 from xlingual.records import Texts
 from xlingual.transforms.affine import unit_rows
 

@@ -32,7 +32,7 @@ from xlingual.encoders.scheme import (
 )
 from xlingual.encoders.tokens import Features, TextTokens, chosen_limit
 from xlingual.errors import InputError, listed
-from xlingual.models.batches import padded
+from xlingual.models.texts import padded
 from xlingual.records import Encoded, Texts
 
 SCHEME = Scheme(

@@ -24,14 +24,19 @@ from xlingual.encoders.tokens import TextTokens, position_limit
 from xlingual.encoders.transform import FittedTransform
 from xlingual.encoders.wordlists import UnknownWords
 from xlingual.errors import InputError, listed
-from xlingual.models.batches import bags, padded, padded_numbers
-from xlingual.models.dual_encoder_config import DualEncoderConfig
-from xlingual.models.features import SHARED, TextFeatures
+from xlingual.models.configs import DualEncoderConfig, MlmmeConfig, TripletConfig
 from xlingual.models.folder import NETWORK, TRANSFORM, WEIGHTS, ModelFolder
-from xlingual.models.mlmme_config import MlmmeConfig
-from xlingual.models.triplet_config import TripletConfig
-from xlingual.models.views import ViewReader
-from xlingual.models.vocabulary import FIRST, UNKNOWN, Vocabulary
+from xlingual.models.texts import (
+    FIRST,
+    SHARED,
+    UNKNOWN,
+    TextFeatures,
+    ViewReader,
+    Vocabulary,
+    bags,
+    padded,
+    padded_numbers,
+)
 from xlingual.models.words import pretokenized_tokens, tokens
 from xlingual.records import Encoded, Texts
 from xlingual.typed import convert

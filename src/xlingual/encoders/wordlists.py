@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 from xlingual.errors import InputError, listed
 from xlingual.files import regular_file
-from xlingual.models.files import file_digest
+from xlingual.models.folder import file_digest
 from xlingual.models.words import CHINESE_JAPANESE, SYLLABIC, TIBETAN, runs
 from xlingual.records import digest
 

@@ -12,13 +12,18 @@ from typing import Any
 from xlingual.errors import InputError
 from xlingual.files import atomic_file
 from xlingual.models.folder import BANK, CARD, FITTED_ON, TRANSFORM, WEIGHTS, ModelFolder
-from xlingual.models.recorded import ANYWHERE, OUTCOME
 from xlingual.signature import Signature
 from xlingual.visible import visible_value
 
 _TEMPLATE = Path(__file__).with_name("card.md")
 _NAMES = {"mlmme": "MLMME", "vse": "VSE", "vsepp": "VSE++", "triplet": "Triplet", "triplet-xl": "TripletXL"}
 _NAMES |= {"paper": "MLMME", "dual-encoder": "Dual encoder", TRANSFORM: "Map of vectors"}
+
+# keys of `training` in config.json that are results of the training, not its options
+OUTCOME = frozenset({"epochs_run", "best_epoch", "stopped", "seconds", "score", "scores", "final_scale"})
+
+# options that say where a training ran and do not change its result
+ANYWHERE = frozenset({"device", "threads"})
 
 
 def card(
@@ -163,3 +168,16 @@ def _in_words(value: Any) -> str:  # noqa: ANN401  (of JSON)
     if isinstance(value, (list, tuple)):
         return ", ".join(_in_words(one) for one in value)
     return str(value)
+
+
+def differences(training: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
+    """Return in what a training differs from what is asked for, in words: "rate was 0.1 and is 0.01".
+
+    Where it ran does not count.
+    """
+    wanted = json.loads(json.dumps(asked))  # as config.json gives them back
+    return [
+        f"{name} was {training.get(name)} and is {value}"
+        for name, value in wanted.items()
+        if name not in ANYWHERE and training.get(name) != value
+    ]

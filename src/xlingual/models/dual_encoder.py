@@ -13,11 +13,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from xlingual.models.dual_encoder_config import MOST_SCALE, DualEncoderConfig
-from xlingual.models.mlmme import unit
+from xlingual.models.configs import MOST_SCALE, DualEncoderConfig
+from xlingual.models.unit import unit
 from xlingual.streams import stream
-
-__all__ = ["DualEncoder", "DualEncoderConfig"]
 
 
 class DualEncoder(nn.Module):  # type: ignore[misc]  # torch is untyped here

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError, MissingExtraError, listed
 from xlingual.files import atomic_file, make_folder
-from xlingual.models.files import file_digest
-from xlingual.models.vocabulary import Vocabulary
+from xlingual.models.texts import Vocabulary
 from xlingual.results.files import to_json, write_json
+from xlingual.results.provenance import note_file, sha256_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -227,3 +228,21 @@ def _is_base(base: object) -> bool:
     return (
         isinstance(base, dict) and isinstance(base.get("identity"), str) and isinstance(base.get("dim"), int)
     )
+
+
+_RECENT = 2_000_000_000  # ns; clocks of file systems are coarse, so a file this young may change unnoticed
+_known: dict[tuple[str, int, int, int, int], str] = {}
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes; read again whenever the file may have changed since."""
+    stat = path.stat()
+    key = (str(path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+    found = _known.get(key)
+    if found is None:
+        begun = time.time_ns()
+        found = sha256_of(path)
+        if max(stat.st_mtime_ns, stat.st_ctime_ns) + _RECENT <= begun:
+            _known[key] = found
+    note_file("model", path, found)
+    return found

@@ -15,11 +15,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from xlingual.models.triplet_config import TripletConfig
+from xlingual.models.configs import TripletConfig
 from xlingual.models.unit import side_by_side
 from xlingual.streams import stream
-
-__all__ = ["Tower", "Triplet", "TripletConfig"]
 
 
 class Tower(nn.Module):  # type: ignore[misc]  # torch is untyped here

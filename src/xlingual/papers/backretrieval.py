@@ -265,7 +265,7 @@ def control_of(
 ) -> tuple[dict[str, str], list[str]]:
     """Return name and spec of the base's title and body side by side, untrained; or why there is none."""
     from xlingual.encoders import Spec
-    from xlingual.models.views import WHOLE
+    from xlingual.models.texts import WHOLE
 
     columns = [options.title, options.body] if options.split is None else []
     if absent := [name for name in columns if name != WHOLE and name not in test.fields]:

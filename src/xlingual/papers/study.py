@@ -37,9 +37,8 @@ from xlingual.encoders import EncoderLike, Spec, parse, text_encoders
 from xlingual.errors import DataWarning, InputError, listed, warn
 from xlingual.evaluation.run import collected_warnings
 from xlingual.files import atomic_file, make_folder
-from xlingual.models.card import identity
+from xlingual.models.card import ANYWHERE, differences, identity
 from xlingual.models.folder import CONFIG, ModelFolder
-from xlingual.models.recorded import ANYWHERE, differences
 from xlingual.papers.findings import (
     CHANCE,
     StudyDifference,

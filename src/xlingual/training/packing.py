@@ -18,7 +18,7 @@ from xlingual.embed.sides import image_vectors
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, warn
 from xlingual.files import atomic_file
-from xlingual.models.vocabulary import FIRST, Vocabulary
+from xlingual.models.texts import FIRST, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
 from xlingual.ragged import components
 from xlingual.records import digest

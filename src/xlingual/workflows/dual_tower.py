@@ -21,8 +21,9 @@ from xlingual.encoders.tokens import TextTokens, check_vocabulary, chosen_limit,
 from xlingual.encoders.trained import CANDIDATE, QUERY
 from xlingual.errors import InputError, warn
 from xlingual.files import make_folder, writing
-from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig
-from xlingual.models.vocabulary import Vocabulary
+from xlingual.models.configs import DualEncoderConfig
+from xlingual.models.dual_encoder import DualEncoder
+from xlingual.models.texts import Vocabulary
 from xlingual.store import Store
 from xlingual.training.parallel import ParallelQuestions
 from xlingual.training.recipes.dual_encoder import (

@@ -38,9 +38,9 @@ from xlingual.encoders.trained import (
 )
 from xlingual.encoders.transform import FittedTransform, map_of
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.models.batches import bags, padded, padded_numbers
 from xlingual.models.card import comparing, languages, place_name
 from xlingual.models.folder import CHECKPOINT, LOG, WEIGHTS, ModelFolder
+from xlingual.models.texts import bags, padded, padded_numbers
 from xlingual.records import Texts
 from xlingual.transforms.affine import Affine
 

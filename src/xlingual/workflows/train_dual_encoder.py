@@ -19,7 +19,7 @@ from xlingual.encoders.runtime import require
 from xlingual.encoders.trained import CANDIDATE, QUERY
 from xlingual.errors import InputError
 from xlingual.measures import AveragePrecision
-from xlingual.models.features import SHARED
+from xlingual.models.texts import SHARED
 from xlingual.ragged import members
 from xlingual.ranking import Cosine, UnitVectors, counts
 from xlingual.records import TargetCounts

@@ -17,7 +17,7 @@ from xlingual.embed.sides import batch_identity
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.runtime import require
 from xlingual.errors import InputError, listed, warn
-from xlingual.models.vocabulary import Vocabulary
+from xlingual.models.texts import Vocabulary
 from xlingual.store import StoreLike, open_store
 from xlingual.training.corpus import Corpus
 from xlingual.training.options import FitOptions

@@ -1,7 +1,5 @@
 """The card of a model: complete, the same wherever the folder lies, and true of its weights."""
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -11,15 +9,14 @@ from xlingual.errors import InputError  # noqa: E402
 from xlingual.models.card import (  # noqa: E402
     card,
     identity,
-    languages,
     parameters,
     signature,
-    write_card,
 )
-from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
-from xlingual.models.mlmme import Mlmme, MlmmeConfig  # noqa: E402
-from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
-from xlingual.models.vocabulary import Vocabulary  # noqa: E402
+from xlingual.models.configs import MlmmeConfig, TripletConfig  # noqa: E402
+from xlingual.models.folder import write_model  # noqa: E402
+from xlingual.models.mlmme import Mlmme  # noqa: E402
+from xlingual.models.texts import Vocabulary  # noqa: E402
+from xlingual.models.triplet import Triplet  # noqa: E402
 from xlingual.signature import Signature  # noqa: E402
 
 TRAINING = {
@@ -93,17 +90,6 @@ def test_it_tells_data_options_sizes_and_signature(tmp_path):
     assert "picture" not in text and "None" not in text
 
 
-def test_every_kind_is_said_in_words(tmp_path):
-    assert "2 × 4 dimensions, title before body" in card(triplet(tmp_path / "t"))
-    made = transform(tmp_path / "m", similarity="csls?k=10")
-    text = card(made)
-    for part in ("# Map of vectors, made on p.parquet", "(whiten:)", "csls?k=10", "model:DIR::SPEC"):
-        assert part in text
-    assert parameters(made) == 4  # neither training questions nor digests of texts
-    assert languages(made.config) == ("de", "en")
-    assert languages(transform(tmp_path / "o", ("fr", None)).config) == ("de", "en", "fr")
-
-
 def test_the_head_is_yaml_and_norwegian_stays_a_language(tmp_path):
     yaml = pytest.importorskip("yaml")
     folder = mlmme(tmp_path / "m")
@@ -112,15 +98,6 @@ def test_the_head_is_yaml_and_norwegian_stays_a_language(tmp_path):
     assert text.startswith("\n# ")
     head = card(triplet(tmp_path / "t"), library="x", topics=("a: b",), what="W.", use="U.").split("---\n")[1]
     assert yaml.safe_load(head) == {"library_name": "x", "tags": ["a: b"]}
-
-
-def test_what_is_written_is_the_card_wherever_the_folder_lies(tmp_path):
-    folder = write_card(mlmme(tmp_path / "m"))
-    written = (folder.path / "README.md").read_text(encoding="utf-8")
-    moved = ModelFolder.read(shutil.move(folder.path, tmp_path / "elsewhere"))
-    assert card(moved) == written
-    assert str(tmp_path) not in written
-    assert moved.digest == mlmme(tmp_path / "again").digest  # a card is no part of the model
 
 
 def test_parameters_are_those_of_the_weights(tmp_path):

@@ -8,11 +8,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from xlingual.models.batches import bags, padded  # noqa: E402
+from xlingual.models.configs import DualEncoderConfig  # noqa: E402
 from xlingual.models.dual_encoder import DualEncoder  # noqa: E402
-from xlingual.models.dual_encoder_config import DualEncoderConfig  # noqa: E402
-from xlingual.models.features import TextFeatures  # noqa: E402
-from xlingual.models.vocabulary import Vocabulary  # noqa: E402
+from xlingual.models.texts import (  # noqa: E402
+    TextFeatures,
+    Vocabulary,
+    bags,
+    padded,
+)
 
 WORDS = DualEncoderConfig("words", dim=6, features=10, dropout=0.5)
 VECTORS = DualEncoderConfig("vectors", dim=4, hidden=3)
@@ -38,14 +41,6 @@ def test_a_text_without_features_has_a_finite_gradient():
     found = model.encode("query", *taken([], [1]))
     found.sum().backward()
     assert all(torch.isfinite(weight.grad).all() for weight in model.parameters() if weight.grad is not None)
-
-
-def test_dropout_leaves_features_out_in_training_only():
-    model = DualEncoder(WORDS)
-    batch = taken(*[[1, 2, 3, 4, 5, 6]] * 20)
-    assert not torch.equal(model.encode("query", *batch), model.encode("query", *batch))
-    model.eval()
-    assert torch.equal(model.encode("query", *batch), model.encode("query", *batch))
 
 
 def test_a_tower_over_vectors_begins_as_the_encoder_below():
@@ -106,13 +101,6 @@ def test_the_scale_has_a_limit():
 def test_configurations_that_clash(change):
     with pytest.raises(ValueError):
         replace(WORDS, **change)
-
-
-def test_a_configuration_survives_json():
-    config = replace(WORDS, ngrams=(3, 5), buckets=4, context=True)
-    assert DualEncoderConfig.from_dict(config.to_dict()) == config
-    with pytest.raises(TypeError):
-        DualEncoderConfig.from_dict(config.to_dict() | {"more": 1})
 
 
 def test_features_of_words_and_n_grams():

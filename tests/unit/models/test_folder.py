@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
-from xlingual.models.vocabulary import Vocabulary  # noqa: E402
+from xlingual.models.texts import Vocabulary  # noqa: E402
 
 CONFIG = {"kind": "mlmme", "model": {"joint_dim": 2}, "base": {"name": "pixels", "identity": "p", "dim": 3}}
 WORDS = {"en": Vocabulary(("a", "dog")), "de": Vocabulary(("ein",))}

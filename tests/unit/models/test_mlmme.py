@@ -9,13 +9,9 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from xlingual.models import mlmme as network  # noqa: E402
-from xlingual.models.mlmme import (  # noqa: E402
-    Mlmme,
-    MlmmeConfig,
-    last_states,
-    unit,
-)
+from xlingual.models.configs import MlmmeConfig  # noqa: E402
+from xlingual.models.mlmme import Mlmme  # noqa: E402
+from xlingual.models.unit import unit  # noqa: E402
 
 
 def config(**more):
@@ -88,35 +84,6 @@ def test_padding_and_company_change_nothing(some, more, garbage):
     together = model.texts("en", numbers.masked_fill(behind, garbage), lengths)
     alone = torch.cat([model.texts("en", *padded([text])) for text in some])
     torch.testing.assert_close(together, alone, atol=1e-12, rtol=0)
-
-
-@given(texts.filter(any))
-@settings(max_examples=40, deadline=None)
-def test_both_ways_of_running_the_network_agree_with_gradients(some):
-    model = Mlmme(config(initial="vsepp"), seed=1).double()
-    found = []
-    for way in (network._by_steps, network._packed):
-        model.zero_grad()
-        parts = model.sentences["lang_en"], model.words["lang_en"]
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(network, "_by_steps", way)
-            states = last_states(*parts, *padded(some))
-        (states * torch.arange(8.0)).sum().backward()
-        found.append([states, *(weight.grad for part in parts for weight in part.parameters())])
-    for one, other in zip(*found, strict=True):
-        assert (one is None) == (other is None)
-        if one is not None:
-            torch.testing.assert_close(one, other, atol=1e-12, rtol=0)
-
-
-def test_equal_texts_go_through_once_and_have_dropout_of_their_own(monkeypatch):
-    model, seen, true_way = Mlmme(config(dropout=0.5), seed=0), [], network._by_steps
-    monkeypatch.setattr(network, "_by_steps", lambda *a: seen.append(len(a[2])) or true_way(*a))
-    torch.manual_seed(0)
-    vectors = model.train().texts("en", *padded([[2, 3]] * 5 + [[4]]))
-    assert seen == [2]
-    assert len({tuple(row) for row in vectors.tolist()}) == 6
-    assert len({tuple(row) for row in model.eval().texts("en", *padded([[2, 3]] * 5)).tolist()}) == 1
 
 
 def test_each_language_has_a_map_of_its_own():
@@ -243,20 +210,6 @@ def test_one_language_without_images():
     assert model.texts("en", *padded([[2]])).shape == (1, 10)
     with pytest.raises(ValueError, match="without images"):
         model.images(torch.zeros(1, 6))
-
-
-def test_images_of_any_length_are_the_same_where_they_are_scaled_first():
-    model = Mlmme(config(unit_pictures=True, picture_bias=True, initial="vsepp"), seed=0).eval()
-    with torch.no_grad():
-        model.picture.bias.fill_(0.3)
-    vectors = torch.tensor(np.random.default_rng(0).normal(size=(3, 6)), dtype=torch.float32)
-    torch.testing.assert_close(model.images(vectors), model.images(100 * vectors))
-
-
-def test_a_configuration_is_what_was_written():
-    whole = config(dropout=0.0, initial="vsepp", pretokenized=True)
-    assert MlmmeConfig.from_dict(whole.to_dict()) == whole
-    assert list(whole.to_dict()["vocabulary_sizes"]) == ["en", "to"]
 
 
 @pytest.mark.parametrize(

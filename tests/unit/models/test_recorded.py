@@ -1,6 +1,6 @@
 """Options that say where a training ran are options."""
 
-from xlingual.models.recorded import ANYWHERE
+from xlingual.models.card import ANYWHERE
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
 from xlingual.training.recipes.triplet_options import TripletOptions

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlingual.models.views import two_views
+from xlingual.models.texts import two_views
 from xlingual.records import Texts
 
 

@@ -20,10 +20,8 @@ from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.encoders.tokens import Features, TextTokens
 from xlingual.encoders.trained import CANDIDATE, QUERY, with_context
 from xlingual.errors import InputError
-from xlingual.models.batches import padded
 from xlingual.models.dual_encoder import DualEncoder, wide
-from xlingual.models.features import TextFeatures
-from xlingual.models.vocabulary import FIRST, Vocabulary
+from xlingual.models.texts import FIRST, TextFeatures, Vocabulary, padded
 from xlingual.models.words import tokens
 from xlingual.records import Texts
 from xlingual.training.parallel import ParallelQuestions

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from msgspec import Meta
 
 from xlingual.errors import InputError
-from xlingual.models.dual_encoder_config import MOST_SCALE
+from xlingual.models.configs import MOST_SCALE
 from xlingual.requests.record import Record, option
 from xlingual.requests.values import Dropout, Natural, Positive, TwoOrMore
 from xlingual.training.options import Seed

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError, listed, warn
-from xlingual.models.mlmme import Mlmme, MlmmeConfig
-from xlingual.models.vocabulary import Vocabulary
+from xlingual.models.configs import MlmmeConfig
+from xlingual.models.mlmme import Mlmme
+from xlingual.models.texts import Vocabulary
 from xlingual.training.corpus import Corpus, PackedImages, PackedTexts
 from xlingual.training.losses import BatchView, mlmme_loss
 from xlingual.training.options import of_the_model

@@ -12,7 +12,7 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.embed.sides import embed_batch
 from xlingual.errors import InputError, listed, warn
-from xlingual.models.views import two_views
+from xlingual.models.texts import two_views
 from xlingual.records import Texts
 from xlingual.training.packing import Source
 from xlingual.training.recipes.triplet_options import TripletOptions

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.folder import pool_files
 from xlingual.errors import InputError
-from xlingual.models.files import file_digest
+from xlingual.models.folder import file_digest
 from xlingual.requests import Request, leaves, values
 from xlingual.requests.shared import ManifestOptions
 from xlingual.results import Results

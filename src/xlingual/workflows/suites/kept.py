@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from xlingual.errors import InputError, listed
-from xlingual.models.files import file_digest
+from xlingual.models.folder import file_digest
 from xlingual.requests import values
 from xlingual.requests.provenance import request_part, run_part
 from xlingual.results import step as record

@@ -11,13 +11,12 @@ library = pytest.importorskip("sentence_transformers")
 
 from xlingual.encoders import text_encoders  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
-from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig  # noqa: E402
-from xlingual.models.features import SHARED  # noqa: E402
+from xlingual.models.configs import DualEncoderConfig, MlmmeConfig, TripletConfig  # noqa: E402
+from xlingual.models.dual_encoder import DualEncoder  # noqa: E402
 from xlingual.models.folder import write_model  # noqa: E402
 from xlingual.models.mlmme import Mlmme  # noqa: E402
-from xlingual.models.mlmme_config import MlmmeConfig  # noqa: E402
-from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
-from xlingual.models.vocabulary import Vocabulary  # noqa: E402
+from xlingual.models.texts import SHARED, Vocabulary  # noqa: E402
+from xlingual.models.triplet import Triplet  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 from xlingual.transforms.affine import Affine, unit_rows  # noqa: E402
 from xlingual.workflows.export import export_model  # noqa: E402

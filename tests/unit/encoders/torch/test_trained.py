@@ -14,10 +14,11 @@ from xlingual.embed.sides import embed_images, embed_texts, image_vectors  # noq
 from xlingual.encoders import Stacked, adopt, image_encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.images import read_bytes  # noqa: E402
+from xlingual.models.configs import MlmmeConfig, TripletConfig  # noqa: E402
 from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
-from xlingual.models.mlmme import Mlmme, MlmmeConfig  # noqa: E402
-from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
-from xlingual.models.vocabulary import Vocabulary  # noqa: E402
+from xlingual.models.mlmme import Mlmme  # noqa: E402
+from xlingual.models.texts import Vocabulary  # noqa: E402
+from xlingual.models.triplet import Triplet  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 from xlingual.store import Store  # noqa: E402
 

@@ -10,8 +10,9 @@ torch = pytest.importorskip("torch")
 
 from xlingual.encoders.trained import CANDIDATE, QUERY  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
-from xlingual.models.batches import bags  # noqa: E402
-from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig  # noqa: E402
+from xlingual.models.configs import DualEncoderConfig  # noqa: E402
+from xlingual.models.dual_encoder import DualEncoder  # noqa: E402
+from xlingual.models.texts import bags  # noqa: E402
 from xlingual.training.loop import FitOptions, fit  # noqa: E402
 from xlingual.training.recipes.dual_encoder import (  # noqa: E402
     DualRecipe,
