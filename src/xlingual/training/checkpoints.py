@@ -24,8 +24,8 @@ from torch.optim import Optimizer
 
 from xlingual.errors import InputError, listed
 from xlingual.files import atomic_file, make_folder
+from xlingual.models.card import differences
 from xlingual.models.folder import CARD, CHECKPOINT, CONFIG, NETWORK, WEIGHTS
-from xlingual.models.recorded import differences
 from xlingual.results import to_json
 from xlingual.training.options import FitOptions
 

@@ -21,7 +21,7 @@ from xlingual.errors import InputError, listed, warn
 from xlingual.files import make_folder
 from xlingual.models.card import write_card
 from xlingual.models.folder import ModelFolder, write_model
-from xlingual.models.vocabulary import Vocabulary
+from xlingual.models.texts import Vocabulary
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import OnLog, Recipe, Validate, ValidationScores
 

@@ -15,14 +15,9 @@ import torch
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError, listed, warn
-<<<<<<< HEAD
-from xlingual.models.triplet import Triplet, TripletConfig
-from xlingual.models.unit import unit
-=======
 from xlingual.models.configs import TripletConfig
 from xlingual.models.triplet import Triplet
-from xlingual.models.unit import side_by_side, unit
->>>>>>> 53d6fece (Models: one file of configurations, one of texts; the GRU runs one way)
+from xlingual.models.unit import unit
 from xlingual.streams import stream
 from xlingual.training.losses import nearest_of_languages, neighbour_term, triplet_loss
 from xlingual.training.options import of_the_model
