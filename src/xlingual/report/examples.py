@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
@@ -34,22 +33,40 @@ def chosen(
 ) -> tuple[list[Block], int]:
     """Return the examples of the leading encoders, a fold for each pair, and the bytes of images they hold.
 
-    `values`: the leader's number of a pair, in words. The leading encoder's examples are thinned until their
-    images fit into `budget` bytes; those of the next ones are shown where they fit whole.
+    `values`: the leader's number of a pair, in words. The first `MOST_EACH` of each encoder, pair and kind, of
+    the first seed, are shown. Images are left out where they would exceed `budget` bytes.
     """
-    by_encoder = _by_encoder(runs, task.name, rows)
-    picked: list[tuple[str, list[dict[str, Any]]]] = []
-    used = 0
-    for label, records in by_encoder[:MOST_ENCODERS]:
-        most = MOST_EACH
-        while not picked and most > 1 and _image_bytes(records, most) > budget:
-            most -= 1
-        weight = _image_bytes(records, most)
-        if picked and used + weight > budget:
-            break
-        picked.append((label, [record for record in records if record["place"] < most]))
-        used += weight
-    return _folds(picked, task, budget, values), min(used, budget)
+    image, spent = _images(budget)
+    listed = [[] if run.examples is None else run.examples.to_pylist() for run in runs]
+    pairs: dict[tuple[str, str], dict[str, dict[str, list[Card]]]] = {}
+    labels: dict[tuple[int, str], str] = {}
+    for row in rows:
+        if any(record["encoder"] == row.encoder for record in listed[row.run - 1]):
+            labels.setdefault((row.run, row.encoder), row.label)
+    for (run, encoder), label in list(labels.items())[:MOST_ENCODERS]:
+        records = [
+            record for record in listed[run - 1] if record["task"] == task.name and record["kind"] in KINDS
+        ]
+        first = min((record["seed"] for record in records), default=0)
+        for record in sorted(records, key=itemgetter("position")):
+            if record["encoder"] == encoder and record["seed"] == first:
+                of_pair = pairs.setdefault((record["source"], record["target"]), {})
+                cards = of_pair.setdefault(label, {kind: [] for kind in KINDS})[record["kind"]]
+                if len(cards) < MOST_EACH:
+                    cards.append(_card(record, task, image))
+    folds: list[Block] = []
+    for pair, encoders in pairs.items():
+        shown = [
+            (label, Cards([(kind.capitalize(), cards) for kind, cards in kinds.items() if cards]))
+            for label, kinds in encoders.items()
+        ]
+        inner: list[Block] = [Heading(shown[0][0], data=True), shown[0][1]]
+        inner += [Fold(label, [cards], data=True) for label, cards in shown[1:]]
+        folds.append(Fold(words.pair(*pair), inner, values.get(pair, ""), open=not folds))
+    if len(folds) > MOST_FOLDS:
+        table = Group("parts", folds[1:])
+        folds = [folds[0], Fold(f"The other {len(folds) - 1} language pairs", [table], "one line each")]
+    return [Heading("Best and worst queries"), *folds] if folds else [], sum(spent)
 
 
 def samples(runs: Sequence[Results]) -> list[Text]:
@@ -74,92 +91,6 @@ def data_uri(content: bytes | None) -> str | None:
     return None
 
 
-def rank_text(task: Task, above: int, tied: int, pool: int) -> str:
-    """Return where the query's own image or match came.
-
-    >>> from xlingual.tasks import TASKS
-    >>> bkr, xlr = TASKS["backretrieval"], TASKS["crosslingual-retrieval"]
-    >>> rank_text(bkr, 0, 1, 365), rank_text(xlr, 4, 3, 365)
-    ('own image ranked 1 of 365', 'own match ranked 5–7 of 365 (tied)')
-    """
-    place = numbers.count(above + 1)
-    if tied > 1:
-        return f"{task.own} ranked {place}–{numbers.count(above + tied)} of {numbers.count(pool)} (tied)"
-    return f"{task.own} ranked {place} of {numbers.count(pool)}"
-
-
-def _by_encoder(
-    runs: Sequence[Results], task: str, rows: Sequence[BoardRow]
-) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the records of each encoder that has some, in the order of the rows."""
-    tables = [_records(run, task) for run in runs]
-    labels: dict[tuple[int, str], str] = {}
-    for row in rows:
-        labels.setdefault((row.run, row.encoder), row.label)
-    listed = [
-        (label, [record for record in tables[run - 1] if record["encoder"] == encoder])
-        for (run, encoder), label in labels.items()
-    ]
-    return [(label, records) for label, records in listed if records]
-
-
-def _records(run: Results, task: str) -> list[dict[str, Any]]:
-    """Return the examples of a task from the first seed.
-
-    `place` counts within encoder, pair and kind.
-    """
-    listed = [] if run.examples is None else run.examples.to_pylist()
-    records = [record for record in listed if record["task"] == task and record["kind"] in KINDS]
-    first = min((record["seed"] for record in records), default=0)
-    records = [record for record in records if record["seed"] == first]
-    seen: Counter[tuple[str, ...]] = Counter()
-    records.sort(key=itemgetter("position"))
-    for record in records:
-        key = itemgetter("encoder", "source", "target", "kind")(record)
-        record["place"] = seen[key]
-        seen[key] += 1
-    return records
-
-
-def _image_bytes(records: list[dict[str, Any]], most: int) -> int:
-    shown = [record for record in records if record["place"] < most]
-    return sum(
-        len(record[name] or b"") for record in shown for name in ("query_picture", "retrieved_picture")
-    )
-
-
-def _folds(
-    picked: list[tuple[str, list[dict[str, Any]]]],
-    task: Task,
-    budget: int,
-    values: Mapping[tuple[str, str], str],
-) -> list[Block]:
-    """Return the examples under a heading: a fold for each pair, in it one for each further encoder.
-
-    Many pairs behind the first are one table, which one line opens.
-    """
-    image = _image_uris(budget)
-    pairs: dict[tuple[str, str], dict[str, dict[str, list[Card]]]] = {}
-    for label, records in picked:
-        for record in records:
-            pair = pairs.setdefault((record["source"], record["target"]), {})
-            kinds = pair.setdefault(label, {kind: [] for kind in KINDS})
-            kinds[record["kind"]].append(_card(record, task, image))
-    folds: list[Block] = []
-    for pair_of, encoders in pairs.items():
-        first, *others = (
-            (label, Cards([(kind.capitalize(), found) for kind, found in kinds.items() if found]))
-            for label, kinds in encoders.items()
-        )
-        inner: list[Block] = [Heading(first[0], data=True), first[1]]
-        inner += [Fold(label, [cards], data=True) for label, cards in others]
-        folds.append(Fold(words.pair(*pair_of), inner, values.get(pair_of, ""), open=not folds))
-    if len(folds) > MOST_FOLDS:
-        table = Group("parts", folds[1:])
-        folds = [folds[0], Fold(f"The other {len(folds) - 1} language pairs", [table], "one line each")]
-    return [Heading("Best and worst queries"), *folds] if folds else []
-
-
 def _card(record: dict[str, Any], task: Task, image: Callable[[bytes | None], str | None]) -> Card:
     query, retrieved = (
         Text(
@@ -171,22 +102,23 @@ def _card(record: dict[str, Any], task: Task, image: Callable[[bytes | None], st
         )
         for what, language in (("query", "source"), ("retrieved", "target"))
     )
-    note = rank_text(task, record["above"], record["tied"], record["pool"])
+    above, tied = record["above"], record["tied"]
+    last = f"–{numbers.count(above + tied)}" if tied > 1 else ""
+    note = f"{task.own} ranked {numbers.count(above + 1)}{last} of {numbers.count(record['pool'])}"
+    note += " (tied)" if tied > 1 else ""
     if record["similarity"] is not None:
         note += f" · similarity of the images {numbers.number(record['similarity'])}"
     return Card(query, [retrieved], note)
 
 
-def _image_uris(budget: int) -> Callable[[bytes | None], str | None]:
-    """Return a function that gives data: URIs until the budget of bytes is used up."""
-    left = budget
+def _images(budget: int) -> tuple[Callable[[bytes | None], str | None], list[int]]:
+    """Return a function that gives data: URIs until the budget of bytes is used up, and the bytes used."""
+    spent: list[int] = []
 
     def image(content: bytes | None) -> str | None:
-        nonlocal left
-        if content is None or len(content) > left:
+        if content is None or sum(spent) + len(content) > budget or not (uri := data_uri(content)):
             return None
-        uri = data_uri(content)
-        left -= len(content) if uri else 0
+        spent.append(len(content))
         return uri
 
-    return image
+    return image, spent

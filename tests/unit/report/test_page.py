@@ -9,7 +9,6 @@ import pytest
 
 from xlingual.errors import InputError
 from xlingual.report import as_html, examples, leaderboard, write_report
-from xlingual.report.blocks import Fold
 from xlingual.results import Results
 from xlingual.tasks import task_of
 
@@ -110,30 +109,26 @@ def test_images_and_placeholders(made):
     assert examples.data_uri(made.image(1)).startswith("data:image/png;base64,iVBORw0KGgo")
 
 
-def budgeted(made, budget, n_encoders=2):
+def test_images_of_examples_fit_into_a_budget_of_bytes(made):
+    image = made.image(1)
     records = [
-        made.example(f"e{i}", "en", "de", kind, position, query_picture=made.image(1), retrieved_picture=None)
-        for i in range(n_encoders)
-        for kind in ("best", "worst")
-        for position in range(5)
+        made.example(f"e{i}", "en", "de", "best", place, query_picture=image, retrieved_picture=None)
+        for i in range(5)
+        for place in range(7)
     ]
-    summaries = [made.summary(TASK, f"e{i}", "R@10", 0.5 - i / 10) for i in range(n_encoders)]
+    summaries = [made.summary(TASK, f"e{i}", "R@10", 0.5 - i / 10) for i in range(5)]
     results = made.results([], summaries, examples=made.examples(records))
-    rows = leaderboard(results, TASK, "R@10")
-    (_, pair), used = examples.chosen([results], task_of(TASK), rows, budget * len(made.image(1)), {})
-    first, cards, *others = pair.blocks
-    assert all(isinstance(block, Fold) for block in others)
-    named = [(first.text, cards), *((fold.title, fold.blocks[0]) for fold in others)]
-    return {name: [len(found) for _, found in cards.groups] for name, cards in named}, used
-
-
-def test_examples_are_thinned_to_a_budget_of_bytes(made):
-    assert budgeted(made, 100)[0] == {"e0": [5, 5], "e1": [5, 5]}
-    assert budgeted(made, 19)[0] == {"e0": [5, 5]}
-    assert budgeted(made, 7)[0] == {"e0": [3, 3]}
-    shown, used = budgeted(made, 1)
-    assert shown == {"e0": [1, 1]} and used == len(made.image(1))
-    assert list(budgeted(made, 1000, n_encoders=5)[0]) == ["e0", "e1", "e2"]
+    for budget, count in ((100, 15), (7, 7), (0, 0)):
+        rows = leaderboard(results, TASK, "R@10")
+        (_, pair), used = examples.chosen([results], task_of(TASK), rows, budget * len(image), {})
+        _, cards, *others = pair.blocks
+        shown = [cards, *(fold.blocks[0] for fold in others)]
+        assert used == count * len(image) and len(shown) == 3
+        assert [len(found) for each in shown for _, found in each.groups] == [5, 5, 5]
+        with_image = [
+            card for each in shown for _, found in each.groups for card in found if card.first.image
+        ]
+        assert len(with_image) == count
 
 
 def test_examples_come_from_the_first_seed_in_order(made):

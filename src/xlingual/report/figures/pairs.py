@@ -9,18 +9,12 @@ from xlingual.report import numbers, words
 from xlingual.report.axis import Axis, axis_for
 from xlingual.report.blocks import STEPS, Box, Heat, HeatMap
 from xlingual.report.leaders import BoardRow, System
-from xlingual.report.table import Key
 from xlingual.results import Summary
 
 FEWEST_FOR_BOX = 3
 FEWEST_FOR_MAP = 3  # pairs: two by two says no more than the dots
 FEW_TARGETS = 8  # columns of a large map
 SMALL = 0.1  # where half the values or more are under it, two decimals do not tell cells apart
-KEYS = (
-    Key("every dot is a language pair"),
-    Key("box: the middle half of the pairs, with the median as a line"),
-    Key("whiskers: pairs within 1.5 box lengths"),
-)
 
 Pairs = Mapping[tuple[str, str], Summary]
 
