@@ -33,8 +33,8 @@ def chosen(
 ) -> tuple[list[Block], int]:
     """Return the examples of the leading encoders, a fold for each pair, and the bytes of images they hold.
 
-    `values`: the leader's number of a pair, in words. The first `MOST_EACH` of each encoder, pair and kind, of
-    the first seed, are shown. Images are left out where they would exceed `budget` bytes.
+    `values`: the leader's number of a pair, in words. Of each encoder, pair and kind the first
+    `MOST_EACH` are shown, from the first seed. Images are left out where they would exceed `budget` bytes.
     """
     image, spent = _images(budget)
     listed = [[] if run.examples is None else run.examples.to_pylist() for run in runs]

@@ -23,21 +23,6 @@ def differences(
     return Table.of_texts(title, columns, cells, names=n - 1, data=True, **fields)
 
 
-def of_epochs(runs: Iterable[tuple[str, Any]], kept: str, note: str) -> Table:
-    """Return a table of trainings by name: the epoch whose weights were `kept`, and its validation."""
-    rows = (
-        (
-            name,
-            one.seed,
-            f"{one.best_epoch} of {one.epochs}",
-            numbers.number(one.score, digits=1),
-            one.seconds,
-        )
-        for name, one in runs
-    )
-    return trainings((kept, "validation"), rows, notes=(f"validation: {note}.",))
-
-
 def trainings(heads: Sequence[str], rows: Iterable[Sequence[Any]], **fields: Any) -> Table:  # noqa: ANN401
     """Return a table of trainings: model and seed, what `heads` name, and the seconds."""
     cells = [[*row[:-1], Cell.by(numbers.duration, row[-1])] for row in rows]
