@@ -152,37 +152,34 @@ def validation_table(validations: Mapping[str, ValidationLike]) -> ValidationTab
     pairs = [(name, pair) for name, validation in read.items() for pair in validation.pairs]
     if not pairs:
         raise InputError("there is no validation with a language pair: name folders with validation.json")
-    places = {id(pair): f"{name} {pair.source}-{pair.target}" for name, pair in pairs}
-    _refuse([pair for _, pair in pairs], places)
-    warnings = list(_warnings([pair for _, pair in pairs], places))
+    warnings = [*_protocol(pairs)]
     warnings += [f"{name}: {warning}" for name, validation in read.items() for warning in validation.warnings]
-    kinds = [(f"BkR-{rival}", kind) for rival in RIVALS for kind in COEFFICIENTS]
-    tests = [pair.subsets["all"].differences[name][kind] for _, pair in pairs for name, kind in kinds]
+    contrasts = [(f"BkR-{rival}", kind) for rival in RIVALS for kind in COEFFICIENTS]
+    tests = [pair.subsets["all"].differences[name][kind] for _, pair in pairs for name, kind in contrasts]
     tested = [test.p for test in tests if test.p is not None]
     adjusted = iter(holm(np.array(tested)).tolist())
+    p_values = [None if test.p is None else next(adjusted) for test in tests]
     corrected = iter(
         [
-            CorrectedDifference(**structs.asdict(test), p_adjusted=None if test.p is None else next(adjusted))
-            for test in tests
+            CorrectedDifference(**structs.asdict(test), p_adjusted=p)
+            for test, p in zip(tests, p_values, strict=True)
         ]
     )
     shared = ("source", "target", "n_source", "k", "n_seeds", "conditions")
-    rows = []
-    for name, pair in pairs:
-        whole = pair.subsets["all"]
-        rows.append(
-            TableRow(
-                data_set=name,
-                n_encoders=whole.n_encoders,
-                n_families=whole.n_families,
-                image_encoder=read[name].image_encoder,
-                agreement=whole.agreement,
-                differences={
-                    f"BkR-{rival}": {kind: next(corrected) for kind in COEFFICIENTS} for rival in RIVALS
-                },
-                **{part: getattr(pair, part) for part in shared},
-            )
+    rows = [
+        TableRow(
+            data_set=name,
+            n_encoders=pair.subsets["all"].n_encoders,
+            n_families=pair.subsets["all"].n_families,
+            image_encoder=read[name].image_encoder,
+            agreement=pair.subsets["all"].agreement,
+            differences={
+                f"BkR-{rival}": {kind: next(corrected) for kind in COEFFICIENTS} for rival in RIVALS
+            },
+            **{field: getattr(pair, field) for field in shared},
         )
+        for name, pair in pairs
+    ]
     return ValidationTable(
         measure=next(iter(read.values())).measure,
         rows=rows,
@@ -196,43 +193,38 @@ def validation_table(validations: Mapping[str, ValidationLike]) -> ValidationTab
     )
 
 
-def _refuse(pairs: Sequence[PairValidation], places: Mapping[int, str]) -> None:
-    """Raise InputError where rows cannot stand in one table."""
-    first, seen = pairs[0], dict[Any, str]()
-    for pair in pairs:
-        place, conditions = places[id(pair)], pair.conditions
+def _protocol(pairs: Sequence[tuple[str, PairValidation]]) -> Iterator[str]:
+    """Warn of conditions in which rows differ; raise InputError where rows cannot stand together."""
+    places = [f"{name} {pair.source}-{pair.target}" for name, pair in pairs]
+    seen: dict[Any, str] = {}
+    first = pairs[0][1].conditions
+    for place, (_, pair) in zip(places, pairs, strict=True):
+        conditions = pair.conditions
         if missing := [key for key in _NEEDED if key not in conditions]:
             raise InputError(f"{place} lacks the condition {listed(missing)}: run {Validation.made_by} again")
         for key, remedy in (("measure", "all with one --measure"), ("conventions", "both with one version")):
-            if conditions[key] != first.conditions[key]:
+            if conditions[key] != first[key]:
                 raise InputError(
-                    f"the validations differ in {key}: {places[id(first)]} has {first.conditions[key]}, "
-                    f"{place} has {conditions[key]}: validate {remedy}"
+                    f"the validations differ in {key}: {places[0]} has {first[key]}, {place} has "
+                    f"{conditions[key]}: validate {remedy}"
                 )
         row = (*conditions.items(), frozenset(encoder.encoder for encoder in pair.encoders))
         if row in seen:
             raise InputError(
-                f"{place} is {seen[row]} once more: the same row must not count twice, give one of them"
+                f"{place} is {seen[row]} once more, and a row must not count twice: give one of them"
             )
         seen[row] = place
-
-
-def _warnings(pairs: Sequence[PairValidation], places: Mapping[int, str]) -> Iterator[str]:
-    """Warn of each condition of the protocol in which rows differ, and of unequal pools."""
-    keys = dict.fromkeys(key for pair in pairs for key in pair.conditions if key not in _OF_DATA)
-    for key in (*keys, "seeds"):
+        if pair.n_matching not in (None, pair.n_target):
+            yield f"{place}: XLR chooses among {pair.n_matching} texts, BkR among {pair.n_target}"
+    keys = {key for _, pair in pairs for key in pair.conditions} - _OF_DATA
+    for key in (*sorted(keys), "seeds"):
         values: dict[str, list[str]] = {}
-        for pair in pairs:
+        for place, (_, pair) in zip(places, pairs, strict=True):
             value = str(pair.n_seeds) if key == "seeds" else pair.conditions.get(key, "the default")
-            values.setdefault(value, []).append(places[id(pair)])
+            values.setdefault(value, []).append(place)
         if len(values) > 1:
             shown = "; ".join(f"{value} for {listed(rows)}" for value, rows in values.items())
             yield f"rows differ in {key}: {shown}"
-    for pair in pairs:
-        if pair.n_matching not in (None, pair.n_target):
-            yield (
-                f"{places[id(pair)]}: XLR chooses among {pair.n_matching} texts, BkR among {pair.n_target}"
-            )
 
 
 def _mean(rows: Sequence[TableRow], name: str, kind: str) -> MeanAgreement:
@@ -263,6 +255,7 @@ def _mean(rows: Sequence[TableRow], name: str, kind: str) -> MeanAgreement:
 def page(table: ValidationTable, *, title: str | None = None) -> Page:
     """Make the page of Table 1."""
     sets = list(dict.fromkeys(row.data_set for row in table.rows))
+    tests = [test for row in table.rows for by_kind in row.differences.values() for test in by_kind.values()]
     return Page(
         kind="report",
         title=title or f"Backretrieval compared with true retrieval: {numbers.in_words(sets, 4)}",
@@ -278,15 +271,7 @@ def page(table: ValidationTable, *, title: str | None = None) -> Page:
         terms=[(name, term) for name, term in TERMS.items() if name != "Order of two encoders"],
         warnings=list(dict.fromkeys(table.warnings)),
         conditions=list(conditions_of(row.conditions for row in table.rows).items()),
-        methods=sorted(
-            {
-                one.test
-                for row in table.rows
-                for own in row.differences.values()
-                for one in own.values()
-                if one.test
-            }
-        ),
+        methods=sorted({test.test for test in tests if test.test}),
         timings=[(name, numbers.duration(value)) for name, value in table.timings.items()],
         names=sets,
     )
@@ -296,7 +281,7 @@ def _sentences(table: ValidationTable, n_sets: int) -> list[str]:
     """Say how the measures agree on average, and in how many rows BkR is shown to be better than a rival."""
     over = f"{numbers.counted(len(table.rows), 'row')} of {numbers.counted(n_sets, 'data set')}"
     means = [
-        f"{name} {' and '.join(Cell.mean(one.mean, one.se).plain for one in table.mean[name].values())}"
+        f"{name} {' and '.join(Cell.mean(mean.mean, mean.se).plain for mean in table.mean[name].values())}"
         for name in MEASURES
     ]
     sentences = [
@@ -307,8 +292,8 @@ def _sentences(table: ValidationTable, n_sets: int) -> list[str]:
         shown = []
         for kind in COEFFICIENTS:
             tests = [row.differences[f"BkR-{rival}"][kind] for row in table.rows]
-            counts = {word: [one for one in tests if outcome(one) == word] for word in ("better", "worse")}
-            sure = [one for one in counts["better"] if (one.p_adjusted or 0.0) < ALPHA]
+            counts = {word: [test for test in tests if outcome(test) == word] for word in ("better", "worse")}
+            sure = [test for test in counts["better"] if (test.p_adjusted or 0.0) < ALPHA]
             text = f"{kind.capitalize()} in {len(counts['better'])} of {numbers.counted(len(tests), 'row')}"
             text += f" ({len(sure)} after correction for {numbers.counted(table.n_tests, 'test')})"
             shown.append(text + (f", worse in {len(counts['worse'])}" if counts["worse"] else ""))
@@ -329,7 +314,7 @@ def _table1(table: ValidationTable) -> list[Block]:
         ]
     if len(rows) > 1:
         means = [table.mean[name][kind] for kind, name in columns]
-        rows.append(["mean", "", *(Cell.mean(one.mean, one.se) for one in means)])
+        rows.append(["mean", "", *(Cell.mean(mean.mean, mean.se) for mean in means)])
     heads = ["data set", "direction", *(f"{kind.capitalize()} {name}" for kind, name in columns)]
     made = Table.of_texts(
         "Agreement with true retrieval (XLR)", heads, rows, names=2, notes=notes_of(noted), titled=False,
@@ -345,8 +330,8 @@ def _table1(table: ValidationTable) -> list[Block]:
 
 def _coefficient(row: TableRow, kind: str, name: str) -> Cell:
     """Write a coefficient, bold where it is the highest, with stars where BkR differs from it."""
-    one, tested = row.agreement[name][kind], row.differences.get(f"BkR-{name}", {}).get(kind)
-    cell = Cell.mean(one.mean, one.se, tone="best" if name in row.best(kind) else "")
+    coefficient, tested = row.agreement[name][kind], row.differences.get(f"BkR-{name}", {}).get(kind)
+    cell = Cell.mean(coefficient.mean, coefficient.se, tone="best" if name in row.best(kind) else "")
     if tested is None or outcome(tested) not in ("better", "worse"):
         return cell
     sure = tested.p_adjusted is not None and tested.p_adjusted < ALPHA
@@ -356,22 +341,15 @@ def _coefficient(row: TableRow, kind: str, name: str) -> Cell:
 def _corrected(table: ValidationTable) -> Table:
     """List BkR's differences from its rivals in each row, with p corrected for all of them."""
     rows, noted = [], []
-    for row, rival, kind in (
-        (row, rival, kind) for rival in RIVALS for row in table.rows for kind in COEFFICIENTS
-    ):
-        one = row.differences[f"BkR-{rival}"][kind]
-        p_values = Cell.by(numbers.p_value, one.p), Cell.by(numbers.p_value, one.p_adjusted)
-        rows.append(
-            [
-                _place(row),
-                f"BkR − {rival}",
-                kind.capitalize(),
-                Cell.difference(one.value, one.ci),
-                *p_values,
-                outcome(one),
-            ]
-        )
-        noted.append((f"{_place(row)} {kind.capitalize()}", one.note))
+    for rival in RIVALS:
+        for row, kind in ((row, kind) for row in table.rows for kind in COEFFICIENTS):
+            test = row.differences[f"BkR-{rival}"][kind]
+            cells = (
+                Cell.difference(test.value, test.ci),
+                *(Cell.by(numbers.p_value, p) for p in (test.p, test.p_adjusted)),
+            )
+            rows.append([_place(row), f"BkR − {rival}", kind.capitalize(), *cells, outcome(test)])
+            noted.append((f"{_place(row)} {kind.capitalize()}", test.note))
     notes = (
         "BkR's coefficient less the other's, of the encoders' means over seeds. The coefficients above are "
         "means over seeds: their difference is another number.",

@@ -28,6 +28,7 @@ from xlingual.results.validation import (
 )
 
 PAPER_N, PAPER_K = 1_500, 10  # the sample and cut-off of the paper's Table 1 for IKEA
+_COEFFICIENT = ("mean ± se", "sd", "of means")  # columns
 CLOSE = 0.8  # a coefficient whose whole interval lies above it is called close agreement
 ALPHA = 0.05
 LARGE: Size = (560, 480, 52, 14, 546, 434)
@@ -71,11 +72,19 @@ def page(validation: Validation, *, title: str | None = None) -> Page:
     names = list(dict.fromkeys(row.encoder for pair in pairs for row in pair.encoders))
     samples = [pair.conditions.get("sample", "") for pair in pairs]
     last = [*fewer_items(validation.request or {}, samples), MONTE_CARLO]
+    several = len(pairs) > 1
     verdict = [
-        Finding(_sentences(pair), name if len(pairs) > 1 else "")
-        for pair, name in zip(pairs, shown, strict=True)
+        Finding(_sentences(pair), name if several else "") for pair, name in zip(pairs, shown, strict=True)
     ]
-    intervals = [one.ci for pair in pairs for one in pair.subsets["all"].agreement["BkR"].values() if one.ci]
+    whole = [pair.subsets["all"] for pair in pairs]
+    methods = {row.ci.method for subset in whole for row in subset.agreement["BkR"].values() if row.ci}
+    methods |= {
+        test.test
+        for s in whole
+        for by_kind in s.differences.values()
+        for test in by_kind.values()
+        if test.test
+    }
     conditions = conditions_of(pair.conditions for pair in pairs)
     conditions |= {
         "weak below XLR": [f"{validation.threshold:g}"],
@@ -84,9 +93,7 @@ def page(validation: Validation, *, title: str | None = None) -> Page:
     return Page(
         kind="report",
         title=title
-        or ": ".join(
-            ["Backretrieval compared with true retrieval", *([numbers.in_words(shown, 4)] if pairs else [])]
-        ),
+        or f"Backretrieval compared with true retrieval: {numbers.in_words(shown, 4) or 'no pair'}",
         verdict=[*verdict, Finding(last)] if pairs else [Finding(["No language pair was validated."])],
         sections=[_section(validation, pair, name) for pair, name in zip(pairs, shown, strict=True)],
         facts=[
@@ -101,7 +108,7 @@ def page(validation: Validation, *, title: str | None = None) -> Page:
         terms=list(TERMS.items()),
         warnings=list(dict.fromkeys(validation.warnings)),
         conditions=[*conditions.items(), ("family", [validation.family or "each encoder its own"])],
-        methods=sorted({ci.method for ci in intervals}),
+        methods=sorted(methods),
         timings=[(name, numbers.duration(value)) for name, value in validation.timings.items()],
         names=names,
     )
@@ -112,16 +119,14 @@ def _sentences(pair: PairValidation) -> list[str]:
     whole, over = pair.subsets["all"], numbers.counted(pair.subsets["all"].n_encoders, "encoder")
     if whole.n_families < whole.n_encoders:
         over += f" of {numbers.counted(whole.n_families, 'family', 'families')}"
-    own = whole.agreement["BkR"]
-    values = numbers.in_words(
-        [f"{kind.capitalize()} {numbers.with_interval(one.value, one.ci)}" for kind, one in own.items()]
-    )
-    intervals = [one.ci for one in own.values() if one.value is not None and one.ci is not None]
+    agreement = whole.agreement["BkR"]
+    shown = {kind: numbers.with_interval(row.value, row.ci) for kind, row in agreement.items()}
+    values = numbers.in_words([f"{kind.capitalize()} {text}" for kind, text in shown.items()])
+    intervals = [row.ci for row in agreement.values() if row.value is not None and row.ci is not None]
     if len(intervals) < len(COEFFICIENTS):
-        why = next((one.note for one in own.values() if one.note), "no interval was computed")
-        sentences = [
-            words.stop(f"Whether BkR tracks true retrieval (XLR) over {over} is not known ({values}): {why}")
-        ]
+        why = next((row.note for row in agreement.values() if row.note), "no interval was computed")
+        unknown = f"Whether BkR tracks true retrieval (XLR) over {over} is not known ({values}): {why}"
+        sentences = [words.stop(unknown)]
     else:
         least, most = min(ci.low for ci in intervals), max(ci.high for ci in intervals)
         grade = "close" if least > CLOSE else "positive" if least > 0 else "against" if most < 0 else "open"
@@ -130,23 +135,20 @@ def _sentences(pair: PairValidation) -> list[str]:
     order = whole.accuracy["BkR"]
     if order.value is not None:
         ends = f" [{numbers.percent(order.ci.low)}, {numbers.percent(order.ci.high)}]" if order.ci else ""
-        compared = numbers.counted(
-            order.concordant + order.discordant + order.tied_both + order.tied_one, "pair"
-        )
-        sentences.append(
-            f"It orders two encoders as XLR does in {numbers.percent(order.value)}{ends} of {compared}."
-        )
+        n_pairs = order.concordant + order.discordant + order.tied_both + order.tied_one
+        share = f"{numbers.percent(order.value)}{ends} of {numbers.counted(n_pairs, 'pair')}"
+        sentences.append(f"It orders two encoders as XLR does in {share}.")
     return sentences
 
 
 def _against(rival: str, differences: Mapping[str, CoefficientDifference]) -> str:
     """Say whether BkR agrees with XLR better than a rival does."""
-    cells = {kind: Cell.difference(one.value, one.ci).plain for kind, one in differences.items()}
-    tests = {kind: numbers.p_sentence(one.p) for kind, one in differences.items()}
-    shown = numbers.in_words([f"{kind.capitalize()} by {cells[kind]}, {tests[kind]}" for kind in cells])
-    outcomes = {outcome(one) for one in differences.values()}
+    gaps = {kind: Cell.difference(test.value, test.ci).plain for kind, test in differences.items()}
+    p_values = {kind: numbers.p_sentence(test.p) for kind, test in differences.items()}
+    shown = numbers.in_words([f"{kind.capitalize()} by {gaps[kind]}, {p_values[kind]}" for kind in gaps])
+    outcomes = {outcome(test) for test in differences.values()}
     if "cannot tell" in outcomes:
-        why = next((one.note for one in differences.values() if one.note), "there is no test")
+        why = next((test.note for test in differences.values() if test.note), "there is no test")
         return words.stop(f"Whether BkR agrees with XLR better than {RIVAL_NAMES[rival]} is not known: {why}")
     if len(outcomes) > 1:
         return f"BkR differs from {RIVAL_NAMES[rival]} in one coefficient alone: {shown}."
@@ -154,13 +156,13 @@ def _against(rival: str, differences: Mapping[str, CoefficientDifference]) -> st
     return f"BkR {verb.get(outcomes.pop(), 'is not distinguishable from')} {RIVAL_NAMES[rival]}: {shown}."
 
 
-def outcome(one: CoefficientDifference) -> str:
+def outcome(test: CoefficientDifference) -> str:
     """Say what the test of a difference shows: better, worse, no difference found, cannot tell."""
-    if one.value is None or one.ci is None or one.p is None:
+    if test.value is None or test.ci is None or test.p is None:
         return "cannot tell"
-    if contains(one.ci, 0.0) or one.p >= ALPHA:
+    if contains(test.ci, 0.0) or test.p >= ALPHA:
         return "no difference found"
-    return "better" if one.value > 0 else "worse"
+    return "better" if test.value > 0 else "worse"
 
 
 def _section(validation: Validation, pair: PairValidation, name: str) -> Section:
@@ -198,14 +200,11 @@ def _agreement(pair: PairValidation) -> list[Table]:
     for truth, agreement in ((TRUTH, whole.agreement), ("XLR R@1", whole.agreement_at_1)):
         rows, noted = [], []
         for name, kind in ((name, kind) for name in MEASURES for kind in COEFFICIENTS if agreement):
-            one = agreement[name][kind]
-            cells = Cell.mean(one.mean, one.se), Cell.by(numbers.not_zero, one.sd), Cell.of(one.value, one.ci)
+            row = agreement[name][kind]
+            cells = Cell.mean(row.mean, row.se), Cell.by(numbers.not_zero, row.sd), Cell.of(row.value, row.ci)
             rows.append([name, kind.capitalize(), *cells])
-            noted.append((f"{name} {kind.capitalize()}", one.note))
-        title, heads = (
-            f"Agreement with {truth} over encoders",
-            ["measure", f"with {truth}", "mean ± se", "sd", "of means"],
-        )
+            noted.append((f"{name} {kind.capitalize()}", row.note))
+        title, heads = f"Agreement with {truth} over encoders", ["measure", f"with {truth}", *_COEFFICIENT]
         if rows:
             tables.append(Table.of_texts(title, heads, rows, names=2, notes=notes_of(noted), where="both"))
     return tables
@@ -214,12 +213,11 @@ def _agreement(pair: PairValidation) -> list[Table]:
 def _differences(pair: PairValidation) -> Table:
     rows, noted = [], []
     for name, by_kind in pair.subsets["all"].differences.items():
-        for kind, one in by_kind.items():
-            shown = name.replace("-", " − "), kind.capitalize()
-            rows.append([*shown, Cell.difference(one.value, one.ci), Cell.by(numbers.p_value, one.p)])
-            noted.append((" ".join(shown), one.note or (one.test and f"Test: {one.test}")))
-    heads = ["difference", "coefficient", "value", "p"]
-    title = "Differences between measures"
+        for kind, test in by_kind.items():
+            shfigures = name.replace("-", " − "), kind.capitalize()
+            rows.append([*shfigures, Cell.difference(test.value, test.ci), Cell.by(numbers.p_value, test.p)])
+            noted.append((" ".join(shfigures), test.note))
+    title, heads = "Differences between measures", ["difference", "coefficient", "value", "p"]
     return Table.of_texts(title, heads, rows, names=2, notes=notes_of(noted), where="both")
 
 
@@ -228,19 +226,18 @@ def _subsets(pair: PairValidation, threshold: float) -> Table:
     ranges = {"all": "all", "below": f"below {threshold:g}", "above": f"from {threshold:g}"}
     rows, noted = [], []
     for name, subset in pair.subsets.items():
+        encoders = f"{ranges.get(name, name)} ({subset.n_encoders})"
         for measure in MEASURES:
-            encoders = f"{ranges.get(name, name)} ({subset.n_encoders})"
-            cells: dict[str, Agreement | RankingAccuracy] = {
-                kind: subset.agreement[measure][kind] for kind in COEFFICIENTS
-            }
-            cells["order as XLR"] = subset.accuracy[measure]
+            figures: list[Agreement | RankingAccuracy] = [
+                subset.agreement[measure][kind] for kind in COEFFICIENTS
+            ]
+            figures.append(subset.accuracy[measure])
             first = Cell(encoders if measure == MEASURES[0] else "", value=encoders)
-            rows.append([first, measure, *(Cell.of(one.value, one.ci) for one in cells.values())])
-            noted += [(encoders, one.note) for one in cells.values()]
+            rows.append([first, measure, *(Cell.of(number.value, number.ci) for number in figures)])
+            noted += [(encoders, number.note) for number in figures]
     heads = ["encoders with XLR", "measure", *(kind.capitalize() for kind in COEFFICIENTS), "order as XLR"]
-    return Table.of_texts(
-        "Weak and strong encoders", heads, rows, names=2, notes=notes_of(noted), where="both"
-    )
+    title, notes = "Weak and strong encoders", notes_of(noted)
+    return Table.of_texts(title, heads, rows, names=2, notes=notes, where="both")
 
 
 def _encoders(pair: PairValidation, family: str | None) -> Table:
