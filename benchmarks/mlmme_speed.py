@@ -3,14 +3,11 @@
 Ours encodes each sentence and image of a batch once. The plain way embeds the contrastive items of every
 positive separately, with torch's own GRU over packed sequences; both have the same draws, so that losses and
 gradients are equal. A step is loss, gradient and Adam. Times are processor time of one thread; more
-contrastive items than here make the plain way slower still. Then the memory of an epoch at 10,000 and 100,000
-items: that of the process itself, without the pages of mapped files, which are the system's.
+contrastive items than here make the plain way slower still.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -22,19 +19,16 @@ from torch import Tensor, nn
 
 from xlingual.data.manifest import Manifest
 from xlingual.encoders import adopt
-from xlingual.models.mlmme import Mlmme, unit
+from xlingual.models.mlmme import unit
 from xlingual.models.texts import Vocabulary
-from xlingual.training.corpus import Corpus
-from xlingual.training.packing import Source, TextReading, pack
-from xlingual.training.recipes.mlmme import MlmmeBatch, MlmmeRecipe, ViewBatch, build_model
+from xlingual.training.corpus import Corpus, Source, TextReading, pack
+from xlingual.training.recipes.mlmme import MlmmeRecipe, build_model
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
-from xlingual.training.samplers import IMAGES
+from xlingual.training.samplers import IMAGES, BatchDraw
 
 LANGUAGES = ("en", "de")
 WORDS, LENGTH, IMAGE_DIM, CONTRASTIVE = 20_000, 12, 4096, 10
 STEPS, LEAST = 3, 3.0
-TINY = {"word_dim": 8, "state_dim": 8, "joint_dim": 8}
-GROWTH = 8 << 20  # bytes that ten times the items may add to an epoch
 
 
 class Images:
@@ -64,21 +58,21 @@ def corpus(folder: Path, items: int, image_dim: int) -> tuple[Corpus, dict[str, 
     return pack(folder, Manifest.of(rows), known, TextReading(), source), known
 
 
-def plain_loss(recipe: MlmmeRecipe, batch: MlmmeBatch) -> Tensor:
+def plain_loss(recipe: MlmmeRecipe, batch: BatchDraw) -> Tensor:
     """Return the loss of a batch, the contrastive items of every positive embedded for it alone."""
-    model, options = recipe.model, recipe.options
-    names = (IMAGES, *options.languages)
-    anchors = {name: embedded(model, name, batch.views[name], batch.views[name].anchor) for name in names}
-    b = len(batch.items)
+    corpus, options = recipe.corpus, recipe.options
+    names, b = (IMAGES, *options.languages), len(batch.items)
+    anchors = {name: embedded(recipe, name, batch.anchor[name]) for name in names}
     repeated = {  # [b, c, d]
-        name: embedded(model, name, view, view.contrast.repeat(b)).unflatten(0, (b, -1))
-        for name, view in batch.views.items()
+        name: embedded(recipe, name, np.tile(batch.contrast[name], b)).unflatten(0, (b, -1)) for name in names
     }
 
     def one_way(anchor: str, positive: str) -> Tensor:
         own = (anchors[anchor] * anchors[positive]).sum(1, keepdim=True)
         others = torch.einsum("bd,bcd->bc", anchors[anchor], repeated[positive])
-        allowed = batch.groups[:, None] != batch.views[positive].groups
+        members = corpus.images if positive == IMAGES else corpus.texts[positive]
+        groups = corpus.groups[members.owners(batch.contrast[positive])]
+        allowed = torch.from_numpy(corpus.groups[batch.items][:, None] != groups)
         return (torch.relu(options.margin - own + others) * allowed).sum()
 
     value = torch.zeros(())
@@ -89,11 +83,12 @@ def plain_loss(recipe: MlmmeRecipe, batch: MlmmeBatch) -> Tensor:
     return value
 
 
-def embedded(model: Mlmme, name: str, view: ViewBatch, rows: Tensor) -> Tensor:
-    """Return the vectors of rows of a view's members, each as if it were the only one."""
+def embedded(recipe: MlmmeRecipe, name: str, members: np.ndarray) -> Tensor:
+    """Return the vectors of members of a view, each as if it were the only one."""
+    model = recipe.model
     if name == IMAGES:
-        return model.images(view.inputs[0][rows])
-    numbers, lengths = (part[rows] for part in view.inputs)
+        return model.images(torch.from_numpy(recipe.corpus.images.of(members)))
+    numbers, lengths = (torch.from_numpy(part) for part in recipe.corpus.texts[name].padded(members))
     words, gru = model.words[f"lang_{name}"], model.sentences[f"lang_{name}"]
     packed = nn.utils.rnn.pack_padded_sequence(
         words(numbers), lengths, batch_first=True, enforce_sorted=False
@@ -101,7 +96,7 @@ def embedded(model: Mlmme, name: str, view: ViewBatch, rows: Tensor) -> Tensor:
     return unit(model.text(gru(packed)[1][0]))
 
 
-def steps(recipe: MlmmeRecipe, loss: Callable[[MlmmeBatch], Tensor]) -> Iterator[tuple[float, float]]:
+def steps(recipe: MlmmeRecipe, loss: Callable[[BatchDraw], Tensor]) -> Iterator[tuple[float, float]]:
     """Yield the processor seconds and the loss of a few steps of training; the first is a warm-up."""
     optimizer = torch.optim.Adam(recipe.model.parameters(), lr=1e-4)
     for batch, _ in zip(recipe.batches(1), range(STEPS + 1), strict=False):
@@ -140,46 +135,10 @@ def speed() -> None:
     assert ratio >= LEAST, ratio
 
 
-def own_memory() -> int:
-    """Return the memory of this process that is no page of a file, in bytes (Linux)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) * 1024
-
-
-def epoch(folder: str) -> None:
-    """Print the most memory that an epoch over the corpus of a folder adds to what there was before."""
-    options = MlmmeOptions(LANGUAGES, **TINY)  # type: ignore[arg-type]
-    known = {tag: Vocabulary(tuple(f"w{number}" for number in range(WORDS))) for tag in LANGUAGES}
-    before = own_memory()
-    packed = Corpus.open(Path(folder))
-    recipe = MlmmeRecipe(build_model(options, known, packed), packed, options)
-    most = before
-    for batch in recipe.batches(1):
-        recipe.loss(batch).value.backward()
-        most = max(most, own_memory())
-    print(most - before)
-
-
-def memory() -> None:
-    """Print the memory of an epoch at two sizes, each in its own process, and assert their difference."""
-    taken = []
-    for items in (10_000, 100_000):
-        with tempfile.TemporaryDirectory() as folder:
-            corpus(Path(folder), items, 256)
-            code = f"from benchmarks.mlmme_speed import epoch; epoch({folder!r})"
-            run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-            size = sum(file.stat().st_size for file in Path(folder).iterdir())
-        taken.append(int(run.stdout))
-        disk, mebibytes = (round(count / 2**20) for count in (size, taken[-1]))
-        print(f"an epoch of {items:,} items ({disk} MiB on disk): {mebibytes} MiB of memory")
-    assert taken[1] - taken[0] < GROWTH, taken
-
-
 def main() -> None:
-    """Run both parts."""
+    """Run it with one thread."""
     torch.set_num_threads(1)
     speed()
-    memory()
 
 
 if __name__ == "__main__":

@@ -19,16 +19,15 @@ from xlingual.encoders.runtime import require
 from xlingual.errors import InputError, listed, warn
 from xlingual.models.texts import Vocabulary
 from xlingual.store import StoreLike, open_store
-from xlingual.training.corpus import Corpus
+from xlingual.training.corpus import Corpus, Source, TextReading, count_vocabularies, pack
 from xlingual.training.options import FitOptions
-from xlingual.training.packing import Source, TextReading, count_vocabularies, pack
 from xlingual.training.recipe import OnLog, ValidationScores
 from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
 from xlingual.training.samplers import IMAGES
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
 if TYPE_CHECKING:
-    from xlingual.training.recipes.mlmme import Placed
+    from xlingual.training.recipes.mlmme import GroupedVectors
 
 
 @takes_data("validation", leave=(int, float))
@@ -124,7 +123,7 @@ class _Job:
 
     def trained(self, recipe: str, select: str) -> TrainedModel:
         """Pack the corpora, train, and write the model."""
-        from xlingual.training.recipes.mlmme import MlmmeRecipe, Placed, build_model, corpus_vectors
+        from xlingual.training.recipes.mlmme import GroupedVectors, MlmmeRecipe, build_model, corpus_vectors
 
         vocabularies, corpus, held_out = self._packed()
         model = build_model(self.options, vocabularies, corpus)
@@ -145,7 +144,7 @@ class _Job:
         )
         found = corpus_vectors(fitted.model, held_out)
         equal = {
-            view: Placed(np.ones((len(placed.group), 1), dtype=np.float32), placed.group)
+            view: GroupedVectors(np.ones((len(placed.group), 1), dtype=np.float32), placed.group)
             for view, placed in found.items()
         }
         scores = scored(found, select)
@@ -224,7 +223,7 @@ def _identity(source: Source | None) -> str | None:
     return None if source is None else batch_identity(source.encoder)
 
 
-def scored(found: Mapping[str, Placed], select: str) -> ValidationScores:
+def scored(found: Mapping[str, GroupedVectors], select: str) -> ValidationScores:
     """Return the sums of recalls of vectors, and the mean of those that choose the epoch.
 
     A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of images and each language, and of each

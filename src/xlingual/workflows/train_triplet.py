@@ -18,8 +18,8 @@ from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.runtime import require
 from xlingual.errors import InputError
 from xlingual.store import StoreLike, open_store
+from xlingual.training.corpus import Source
 from xlingual.training.options import FitOptions
-from xlingual.training.packing import Source
 from xlingual.training.recipe import OnLog, ValidationScores
 from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions

@@ -3,7 +3,7 @@
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.training.packing import TextReading, count_vocabularies, pack
+from xlingual.training.corpus import TextReading, count_vocabularies, pack
 
 
 class Given:

@@ -13,8 +13,8 @@ from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import ModelFolder  # noqa: E402
 from xlingual.models.unit import side_by_side, unit  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
+from xlingual.training.corpus import Source  # noqa: E402
 from xlingual.training.loop import FitOptions  # noqa: E402
-from xlingual.training.packing import Source  # noqa: E402
 from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs  # noqa: E402
 from xlingual.training.recipes.triplet import TripletRecipe, build_model  # noqa: E402
 from xlingual.training.recipes.triplet_options import TripletOptions  # noqa: E402

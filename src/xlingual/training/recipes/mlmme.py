@@ -24,31 +24,6 @@ from xlingual.training.recipes.mlmme_options import MlmmeOptions
 from xlingual.training.samplers import IMAGES, BatchDraw, BatchSampler
 
 
-@dataclass(frozen=True)
-class ViewBatch:
-    """One view of a batch: u distinct members, each encoded once, and where they are used.
-
-    `inputs`: words [u, t] and lengths [u], or image vectors [u, d]. `anchor` [b] is the member of each
-    instance, -1 where there is none; `contrast` [c] those that are contrastive, `groups` [c] their groups.
-    `owner` [c] is the only instance that each is contrastive to; None where all share them.
-    """
-
-    inputs: tuple[Tensor, ...]
-    anchor: Tensor
-    contrast: Tensor
-    groups: Tensor
-    owner: Tensor | None = None
-
-
-@dataclass(frozen=True)
-class MlmmeBatch:
-    """The b instances of a batch: their items, the groups these belong to [b], and what each view gives."""
-
-    items: Ints
-    groups: Tensor
-    views: Mapping[str, ViewBatch]
-
-
 class MlmmeRecipe:
     """A model, its batches and its loss, for the fit loop.
 
@@ -66,7 +41,7 @@ class MlmmeRecipe:
                     "or beta 0"
                 )
             self._members[IMAGES] = corpus.images
-        self._sampler = BatchSampler(
+        self.sampler = BatchSampler(
             {view: members.first for view, members in self._members.items()},
             _compared(options),
             options.batch,
@@ -78,69 +53,59 @@ class MlmmeRecipe:
 
     def steps(self, epoch: int) -> int:
         """Return how many batches an epoch has."""
-        return self._sampler.steps()
+        return self.sampler.steps()
 
-    def batches(self, epoch: int) -> Iterator[MlmmeBatch]:
+    def batches(self, epoch: int) -> Iterator[BatchDraw]:
         """Yield the batches of an epoch: a pure function of the seed and the epoch."""
-        for drawing in self._sampler.batches(epoch):
-            views = {view: self._view(view, drawing) for view in self._members}
-            yield MlmmeBatch(drawing.items, torch.from_numpy(self.corpus.groups[drawing.items]), views)
+        return self.sampler.batches(epoch)
 
-    def loss(self, batch: MlmmeBatch, /) -> Loss:
+    def loss(self, batch: BatchDraw, /) -> Loss:
         """Return the loss of a batch, summed over its positives; each member is encoded once."""
-        device = next(self.model.parameters()).device
-        views = {name: self._embedded(name, view, device) for name, view in batch.views.items()}
+        device, options = next(self.model.parameters()).device, self.options
+        views = {name: self._embedded(name, batch, device) for name in self._members}
         images = views.pop(IMAGES, None)
-        options = self.options
+        groups = torch.from_numpy(self.corpus.groups[batch.items]).to(device)
         with torch.autocast(device.type, enabled=False):  # a margin of .2 needs more than 8 bits
-            found = mlmme_loss(
+            value = mlmme_loss(
                 images,
                 views,
-                batch.groups.to(device),
+                groups,
                 beta=options.beta,
                 margin=options.margin,
                 hardest=options.hardest,
                 pairs=options.pairs,
             )
-        parts = {"image": float(found.image.detach()), "sentence": float(found.sentence.detach())}
-        return Loss(found.value, found.image_positives + found.sentence_positives, parts)
+        parts = {"image": float(value.image.detach()), "sentence": float(value.sentence.detach())}
+        return Loss(value.value, value.image_positives + value.sentence_positives, parts)
 
-    def rows(self, batch: MlmmeBatch, /) -> Sequence[str]:
+    def rows(self, batch: BatchDraw, /) -> Sequence[str]:
         """Return the ids of the items of a batch."""
         return [str(name) for name in self.corpus.ids[batch.items]]
 
-    def _view(self, view: str, drawing: BatchDraw) -> ViewBatch:
-        members = self._members[view]
-        anchor = drawing.anchor[view]
-        contrast = drawing.contrast.get(view)
-        if contrast is None:  # the batch's own
-            contrast = anchor[anchor >= 0]
-        distinct = np.unique(np.concatenate([anchor[anchor >= 0], contrast]))
+    def _embedded(self, name: str, batch: BatchDraw, device: torch.device) -> BatchView:
+        """Return the vectors of the anchors and contrastive items of a view."""
+        members, anchor = self._members[name], batch.anchor[name]
+        present = anchor >= 0
+        contrast = batch.contrast.get(name, anchor[present])  # where nothing is drawn, the batch's
+        distinct = np.unique(np.concatenate([anchor[present], contrast]))
         inputs = members.padded(distinct) if isinstance(members, PackedTexts) else (members.of(distinct),)
-        return ViewBatch(
-            tuple(torch.from_numpy(part) for part in inputs),
-            torch.from_numpy(np.where(anchor >= 0, np.searchsorted(distinct, anchor), -1)),
-            torch.from_numpy(np.searchsorted(distinct, contrast)),
-            torch.from_numpy(self.corpus.groups[members.owners(contrast)]),
-            torch.arange(len(anchor)).repeat_interleave(len(contrast) // len(anchor))
-            if drawing.owned
-            else None,
-        )
-
-    def _embedded(self, name: str, view: ViewBatch, device: torch.device) -> BatchView:
-        inputs = [part.to(device) for part in view.inputs]
-        vectors = self.model.images(*inputs) if name == IMAGES else self.model.texts(name, *inputs)
-        anchor = view.anchor.to(device)
+        tensors = [torch.from_numpy(part).to(device) for part in inputs]
+        vectors = self.model.images(*tensors) if name == IMAGES else self.model.texts(name, *tensors)
+        places = np.where(present, np.searchsorted(distinct, anchor), 0)
+        groups = torch.from_numpy(self.corpus.groups[members.owners(contrast)]).to(device)
+        owner = None
+        if batch.owned:
+            owner = torch.arange(len(anchor), device=device).repeat_interleave(len(contrast) // len(anchor))
         return BatchView(
-            vectors[anchor.clamp_min(0)],
-            anchor >= 0,
-            vectors[view.contrast.to(device)],
-            view.groups.to(device),
-            None if view.owner is None else view.owner.to(device),
+            vectors[torch.from_numpy(places).to(device)],
+            torch.from_numpy(present).to(device),
+            vectors[torch.from_numpy(np.searchsorted(distinct, contrast)).to(device)],
+            groups,
+            owner,
         )
 
     def _check(self) -> None:
-        sampler, corpus = self._sampler, self.corpus
+        sampler, corpus = self.sampler, self.corpus
         used = np.diff(sampler.starts) > 0
         for tag, texts in corpus.texts.items():
             if not (used & (np.diff(texts.first) > 0)).any():
@@ -182,42 +147,35 @@ def _compared(options: MlmmeOptions) -> tuple[tuple[str, str], ...]:
 
 
 @dataclass(frozen=True)
-class Placed:
+class GroupedVectors:
     """Vectors [n, d] and the group of each, [n]: equal groups belong together."""
 
     vectors: Vectors
     group: Ints
 
 
-def corpus_vectors(model: Mlmme, corpus: Corpus, batch: int = 512) -> dict[str, Placed]:
+def corpus_vectors(model: Mlmme, corpus: Corpus, batch: int = 512) -> dict[str, GroupedVectors]:
     """Return the vectors of all texts, by language, and last those of all distinct images (`IMAGES`).
 
     Each is encoded once, without dropout.
     """
-    found = {tag: _texts(model, corpus, tag, batch) for tag in corpus.texts}
+    device = next(model.parameters()).device
+    grouped = {}
+    for tag, packed in corpus.texts.items():
+
+        def texts(rows: Ints, tag: str = tag, packed: PackedTexts = packed) -> Tensor:
+            return model.texts(tag, *(torch.from_numpy(part).to(device) for part in packed.padded(rows)))
+
+        by_length = np.argsort(np.diff(packed.offsets), kind="stable")
+        vectors = in_batches(model, by_length, model.config.joint_dim, batch, texts)
+        grouped[tag] = GroupedVectors(vectors, corpus.groups[packed.owners(np.arange(len(packed)))])
     if corpus.images is not None and model.picture is not None:
-        found[IMAGES] = _images(model, corpus, corpus.images, batch)
-    return found
+        images = corpus.images
+        shown, member = np.unique(images.shown, return_index=True)
 
+        def pictures(rows: Ints) -> Tensor:
+            return model.images(torch.from_numpy(images.vectors[shown[rows]]).to(device))
 
-def _texts(model: Mlmme, corpus: Corpus, tag: str, batch: int) -> Placed:
-    packed = corpus.texts[tag]
-    device = next(model.parameters()).device
-    by_length = np.argsort(np.diff(packed.offsets), kind="stable")
-
-    def encode(texts: Ints) -> Tensor:
-        return model.texts(tag, *(torch.from_numpy(part).to(device) for part in packed.padded(texts)))
-
-    vectors = in_batches(model, by_length, model.config.joint_dim, batch, encode)
-    return Placed(vectors, corpus.groups[packed.owners(np.arange(len(packed)))])
-
-
-def _images(model: Mlmme, corpus: Corpus, packed: PackedImages, batch: int) -> Placed:
-    device = next(model.parameters()).device
-    shown, member = np.unique(packed.shown, return_index=True)
-
-    def encode(rows: Ints) -> Tensor:
-        return model.images(torch.from_numpy(packed.vectors[shown[rows]]).to(device))
-
-    vectors = in_batches(model, np.arange(len(shown)), model.config.joint_dim, batch, encode)
-    return Placed(vectors, corpus.groups[packed.owners(member)])
+        vectors = in_batches(model, np.arange(len(shown)), model.config.joint_dim, batch, pictures)
+        grouped[IMAGES] = GroupedVectors(vectors, corpus.groups[images.owners(member)])
+    return grouped

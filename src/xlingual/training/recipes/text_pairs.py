@@ -14,7 +14,7 @@ from xlingual.embed.sides import embed_batch
 from xlingual.errors import InputError, listed, warn
 from xlingual.models.texts import two_views
 from xlingual.records import Texts
-from xlingual.training.packing import Source
+from xlingual.training.corpus import Source
 from xlingual.training.recipes.triplet_options import TripletOptions
 
 CHUNK = 32_768  # rows whose vectors are made at a time: all that is in memory of them
