@@ -28,7 +28,7 @@ from xlingual.training.parallel import ParallelQuestions
 from xlingual.training.precision import in_batches
 from xlingual.training.recipe import Loss
 from xlingual.training.recipes.dual_options import DualOptions
-from xlingual.training.recipes.regimes import PairBatch, batches_of_epoch, make_regime
+from xlingual.training.recipes.regimes import PairBatch, make_regime
 from xlingual.training.recipes.softmax import softmax_loss
 
 
@@ -82,19 +82,6 @@ class TokenInputs:
         )
 
 
-@dataclass(frozen=True)
-class DualBatch:
-    """A batch of b pairs: what the towers take, and which answers are right for which question [b, b].
-
-    Questions and answers are in mini-batches, each encoded by itself; without mini-batches there is one.
-    """
-
-    pairs: PairBatch
-    questions: list[tuple[Tensor, ...]]
-    answers: list[tuple[Tensor, ...]]
-    right: Tensor | None
-
-
 class DualRecipe:
     """A model, its batches and its loss, for the fit loop.
 
@@ -106,75 +93,54 @@ class DualRecipe:
     ) -> None:
         self.model, self.data, self.inputs, self.options = model, data, inputs, options
         self._regime = make_regime(options.regime, data, options.batch, options.seed, options.language)
-        question, answer = data.right
-        self._right = np.unique(self._codes(question, answer))
 
     def steps(self, epoch: int) -> int:
         """Return how many batches an epoch has."""
         return self.options.steps or self._regime.batches_of_a_pass
 
-    def batches(self, epoch: int) -> Iterator[DualBatch]:
+    def batches(self, epoch: int) -> Iterator[PairBatch]:
         """Yield the batches of an epoch: a pure function of the seed and the epoch."""
-        for pairs in batches_of_epoch(self._regime, epoch, self.steps(epoch)):
-            yield DualBatch(
-                pairs,
-                self._mini_batches(QUERY, pairs.asked),
-                self._mini_batches(CANDIDATE, pairs.answered),
-                torch.from_numpy(self.right(pairs)) if self.options.false_negatives == "mask" else None,
-            )
+        steps = self.steps(epoch)
+        return map(self._regime.batch, range((epoch - 1) * steps, epoch * steps))
 
-    def loss(self, batch: DualBatch, /) -> Loss:
+    def loss(self, batch: PairBatch, /) -> Loss:
         """Return the mean loss of the pairs of a batch; `right` is the share that is ranked first."""
-        device = self.model.log_scale.device
-        questions = self._encoded(QUERY, batch.questions)
-        answers = self._encoded(CANDIDATE, batch.answers)
-        with torch.autocast(device.type, enabled=False):
-            found = softmax_loss(
+        questions, answers = self._encoded(QUERY, batch.asked), self._encoded(CANDIDATE, batch.answered)
+        options = self.options
+        with torch.autocast(questions.device.type, enabled=False):
+            loss = softmax_loss(
                 wide(questions),
                 wide(answers),
                 self.model.scale,
-                positive=self.options.positive,
-                sub_batch=self.options.sub_batch,
-                right=None if batch.right is None else batch.right.to(device),
+                positive=options.positive,
+                sub_batch=options.sub_batch,
             )
-        share = found.right / max(1, found.count)
-        return Loss(found.value, 1, {"right": share, "scale": float(self.model.scale.detach())})
+        share = loss.right / max(1, loss.count)
+        return Loss(loss.value, 1, {"right": share, "scale": float(self.model.scale.detach())})
 
-    def rows(self, batch: DualBatch, /) -> Sequence[str]:
+    def rows(self, batch: PairBatch, /) -> Sequence[str]:
         """Return the ids of the questions of a batch."""
-        return [self.data.ids[row] for row in batch.pairs.question.tolist()]
+        return [self.data.ids[row] for row in batch.question.tolist()]
 
-    def _mini_batches(self, role: str, rows: Ints) -> list[tuple[Tensor, ...]]:
-        size = self.options.mini_batch or max(1, len(rows))
-        return [self.inputs.of(role, rows[start : start + size]) for start in range(0, len(rows), size)]
-
-    def _encoded(self, role: str, parts: Sequence[tuple[Tensor, ...]]) -> Tensor:
-        """Return the vectors [b, d] of mini-batches.
+    def _encoded(self, role: str, rows: Ints) -> Tensor:
+        """Return the vectors [b, d] of texts, in mini-batches where these are asked for.
 
         Of several, what a network computes on the way is not kept: it is computed again, with the same
         dropout, when the gradient of the whole batch with respect to their vectors is known (Gao, Zhang, Han
         and Callan 2021, "Scaling Deep Contrastive Learning Batch Size under Memory Limited Setup").
         """
-        device = self.model.log_scale.device
+        device, size = self.model.log_scale.device, self.options.mini_batch or max(1, len(rows))
 
         def encode(*inputs: Tensor) -> Tensor:
             return self.model.encode(role, *inputs)
 
-        moved = [tuple(tensor.to(device) for tensor in part) for part in parts]
-        if len(moved) == 1:
-            return encode(*moved[0])
-        return torch.cat([checkpoint(encode, *part, use_reentrant=False) for part in moved])
-
-    def right(self, pairs: PairBatch) -> np.ndarray:
-        """Return bool [b, b]: whether answer j is right for question i, in whatever language."""
-        codes = self._codes(pairs.question[:, None], pairs.answered[None, :])
-        place = np.searchsorted(self._right, codes)
-        found: np.ndarray = self._right[np.minimum(place, len(self._right) - 1)] == codes
-        return found
-
-    def _codes(self, question: Ints, answer: Ints) -> Ints:
-        codes: Ints = question * len(self.data.answers) + answer
-        return codes
+        parts = [
+            [tensor.to(device) for tensor in self.inputs.of(role, rows[start : start + size])]
+            for start in range(0, len(rows), size)
+        ]
+        if len(parts) == 1:
+            return encode(*parts[0])
+        return torch.cat([checkpoint(encode, *part, use_reentrant=False) for part in parts])
 
 
 def encoded(model: DualEncoder, inputs: Inputs, role: str, rows: Ints, batch: int = 256) -> Vectors:

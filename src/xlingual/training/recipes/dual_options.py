@@ -60,13 +60,6 @@ class DualSettings(Record, frozen=True, kw_only=True):
         Annotated[float, Meta(gt=0, le=MOST_SCALE)],
         option("Initial scale of the dot products; it is trained.", metavar="X"),
     ] = 20.0
-    false_negatives: Annotated[
-        Literal["keep", "mask"],
-        option(
-            "Other answers in a batch that are also right for a question: keep them as negatives (as the "
-            "paper does), or leave them out."
-        ),
-    ] = "keep"
     separate: Annotated[bool, option("Use a separate tower for answers.")] = False
     context: Annotated[
         bool | None,

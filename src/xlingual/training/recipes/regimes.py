@@ -15,7 +15,6 @@ steps, whatever the number of their pairs. Numbers only: no text and no torch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -189,12 +188,6 @@ class Alternating:
         """Return a batch by its number, from 0 on."""
         index, which = divmod(number, len(self.regimes))
         return self.regimes[which].batch(index)
-
-
-def batches_of_epoch(regime: Regime, epoch: int, steps: int) -> Iterator[PairBatch]:
-    """Yield the batches of an epoch (from 1 on) of so many steps."""
-    for number in range((epoch - 1) * steps, epoch * steps):
-        yield regime.batch(number)
 
 
 def _chosen(available: np.ndarray, draws: np.random.Generator) -> Ints:

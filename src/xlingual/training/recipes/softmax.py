@@ -33,49 +33,38 @@ def softmax_loss(
     *,
     positive: str = "inside",
     sub_batch: int | None = None,
-    right: Tensor | None = None,
 ) -> SoftmaxLoss:
     """Return the mean over i of −s(q_i, a_i) + log Σ_j exp s(q_i, a_j), s = scale · dot product.
 
-    ===========  ================  =================================================================
+    ===========  ================  ===================================
     questions    float [b, d]      unit vectors
     answers      float [b, d]      answer i belongs to question i
     scale        scalar            factor of the products; may be trained
-    right        bool [b, b]       answers j that are right for question i too; None: none is masked
-    ===========  ================  =================================================================
+    ===========  ================  ===================================
 
     The negatives of question i are the answers j ≠ i of its sub-batch (rows k·sub_batch up to
-    (k + 1)·sub_batch; None: the whole batch) for which `right[i, j]` is false. The sum is over them; with
-    `positive="inside"` also over i itself, which makes it a cross entropy, bounded by 0 from below. With
-    "outside" it is LAReQA's equation 2: that one has no bound, since a larger scale lowers it for ever once
-    the answers are ranked well, so a trained scale needs a limit.
+    (k + 1)·sub_batch; None: the whole batch). The sum is over them; with `positive="inside"` also over i
+    itself, which makes it a cross entropy, bounded by 0 from below. With "outside" it is LAReQA's equation 2:
+    that one has no bound, since a larger scale lowers it for ever once the answers are ranked well, so a
+    trained scale needs a limit.
 
     References: Henderson et al. 2017 (sampled softmax); Roy et al. 2020 (the scale, sub-batches of 64).
     """
     if positive not in POSITIVE:
         raise ValueError(f"positive must be one of {', '.join(POSITIVE)}: {positive!r}")
     size = len(questions) if sub_batch is None else sub_batch
-    terms, correct = [], 0
+    terms, right = [], 0
     for start in range(0, len(questions), max(1, size)):
         part = slice(start, start + size)
         scores = scale * (questions[part] @ answers[part].T)  # [s, s]
-        value, hits = _terms(scores, None if right is None else right[part, part], positive == "inside")
-        terms.append(value)
-        correct += hits
-    every = torch.cat(terms) if terms else questions.new_zeros(0)
-    if not len(every):
+        if len(scores) > 1:  # a single question has no negative
+            below = scores.masked_fill(
+                torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf
+            )
+            matched = scores.diagonal()
+            terms.append(torch.logsumexp(scores if positive == "inside" else below, dim=1) - matched)
+            right += int((matched > below.amax(dim=1)).sum())
+    if not terms:
         return SoftmaxLoss(questions.new_zeros(()), 0, 0)
-    return SoftmaxLoss(every.mean(), len(every), correct)
-
-
-def _terms(scores: Tensor, right: Tensor | None, inside: bool) -> tuple[Tensor, int]:
-    """Return the loss of each question that has a negative [m], and how many of them rank their own first."""
-    own = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
-    negative = ~own if right is None else ~(own | right)
-    rows = negative.any(dim=1)
-    scores, own, negative = scores[rows], own[rows], negative[rows]
-    positive = scores[own]
-    below = scores.masked_fill(~negative, -torch.inf)
-    summed = scores.masked_fill(~(negative | own), -torch.inf) if inside else below
-    hits = int((positive > below.amax(dim=1)).sum()) if len(scores) else 0
-    return torch.logsumexp(summed, dim=1) - positive, hits
+    every = torch.cat(terms)
+    return SoftmaxLoss(every.mean(), len(every), right)
