@@ -293,9 +293,10 @@ def _sentences(table: ValidationTable, n_sets: int) -> list[str]:
         for kind in COEFFICIENTS:
             tests = [row.differences[f"BkR-{rival}"][kind] for row in table.rows]
             counts = {word: [test for test in tests if outcome(test) == word] for word in ("better", "worse")}
-            sure = [test for test in counts["better"] if (test.p_adjusted or 0.0) < ALPHA]
             text = f"{kind.capitalize()} in {len(counts['better'])} of {numbers.counted(len(tests), 'row')}"
-            text += f" ({len(sure)} after correction for {numbers.counted(table.n_tests, 'test')})"
+            if counts["better"]:
+                sure = [test for test in counts["better"] if (test.p_adjusted or 0.0) < ALPHA]
+                text += f" ({len(sure)} after correction for {numbers.counted(table.n_tests, 'test')})"
             shown.append(text + (f", worse in {len(counts['worse'])}" if counts["worse"] else ""))
         sentences.append(f"BkR is shown to agree better than {RIVAL_NAMES[rival]} by {'; by '.join(shown)}.")
     return [*sentences, f"{MONTE_CARLO} The mean over rows has no test: its unit is the data set."]

@@ -35,7 +35,7 @@ LARGE: Size = (560, 480, 52, 14, 546, 434)
 NARROW: Size = (350, 390, 44, 14, 342, 346)  # for a telephone: the letters stay as large as on a wide page
 SMALL: Size = (330, 224, 46, 12, 320, 184)
 _REMARKS = (118, 42)  # the room of both coefficients at the top left of a scatter
-RIVAL_NAMES = {"CORR": "the correlation of distances (CORR)", "SIM": "SIM, which has no way back"}
+RIVAL_NAMES = {"CORR": "the correlation of distances (CORR)", "SIM": "SIM (without the way back)"}
 _GRADES = {
     "close": "Backretrieval (BkR) tracks true retrieval (XLR) closely",
     "positive": "Backretrieval (BkR) agrees with true retrieval (XLR), but how closely is uncertain,",
@@ -147,7 +147,7 @@ def _against(rival: str, differences: Mapping[str, CoefficientDifference]) -> st
     p_values = {kind: numbers.p_sentence(test.p) for kind, test in differences.items()}
     shown = numbers.in_words([f"{kind.capitalize()} by {gaps[kind]}, {p_values[kind]}" for kind in gaps])
     outcomes = {outcome(test) for test in differences.values()}
-    if "cannot tell" in outcomes:
+    if "unknown" in outcomes:
         why = next((test.note for test in differences.values() if test.note), "there is no test")
         return words.stop(f"Whether BkR agrees with XLR better than {RIVAL_NAMES[rival]} is not known: {why}")
     if len(outcomes) > 1:
@@ -157,11 +157,11 @@ def _against(rival: str, differences: Mapping[str, CoefficientDifference]) -> st
 
 
 def outcome(test: CoefficientDifference) -> str:
-    """Say what the test of a difference shows: better, worse, no difference found, cannot tell."""
+    """Say what the test of a difference shows: better, worse, not distinguishable, unknown."""
     if test.value is None or test.ci is None or test.p is None:
-        return "cannot tell"
+        return "unknown"
     if contains(test.ci, 0.0) or test.p >= ALPHA:
-        return "no difference found"
+        return "not distinguishable"
     return "better" if test.value > 0 else "worse"
 
 
