@@ -131,7 +131,8 @@ def _in_file(request: Table1Request, progress: Progress) -> Iterator[tuple[str, 
                 raise InputError(f"{place} is the name of a folder too: write it without / and leading .")
             if "validation" in own or "results" in own:
                 folders = own["results"] if "results" in own else [own["validation"]]
-                if len(own) > 1 or not folders or not all(isinstance(folder, str) for folder in folders):
+                named = isinstance(folders, list) and all(isinstance(folder, str) for folder in folders)
+                if len(own) > 1 or not folders or not named:
                     raise InputError(
                         f'{place}: write validation = "DIR" or results = ["DIR", …], and nothing else'
                     )
@@ -140,10 +141,15 @@ def _in_file(request: Table1Request, progress: Progress) -> Iterator[tuple[str, 
             options = shared | {key.replace("-", "_"): value for key, value in own.items()}
             options |= {} if out is None else {"out": str(out / name), "report": output.report}
             requests[name] = cast(ValidateRequest, validate.request(options, place))
+        if not requests and (idle := sorted(shared.keys() - {"measure", "family"})):
+            raise InputError(
+                f"{file}: {idle[0]} changes nothing where all data sets are finished: leave it out"
+            )
+        family = shared.get("family", request.family)
+        options = {"measure": str(shared.get("measure", request.measure)), "family": family and str(family)}
         for name in sets:
             if name in finished and "results" in sets[name]:
-                family = shared.get("family", request.family)
-                yield name, validation_of(finished[name], measure=request.measure, family=family)
+                yield name, validation_of(finished[name], **options)
             elif name in finished:
                 yield name, Validation.read(finished[name][0])
             else:

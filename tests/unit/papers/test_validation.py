@@ -178,6 +178,8 @@ def test_validations_of_folders_and_of_a_file_become_one_table(tmp_path, monkeyp
         ("", [str(wrong), "IKEA"]),
         ('[sets."a/b"]\nvalidation = "IKEA"\n', [str(wrong)]),
         ("[sets.a]\nvalidation = 5\n", [str(wrong)]),
+        ("[sets.a]\nresults = 5\n", [str(wrong)]),
+        ('seeds = 2\n[sets.a]\nvalidation = "IKEA"\n', [str(wrong)]),
         ('[sets.a]\nmanifest = "x"\nfoo = 1\n', [str(wrong)]),
     ):
         wrong.write_text(content, "utf-8")
