@@ -48,7 +48,7 @@ class Evaluations(Tasks):
 
 @click.group(cls=Evaluations)
 def evaluate() -> None:
-    """Evaluate text encoders on your own data (bkr, xlr, corr and lareqa are short names)."""
+    """Evaluate text encoders on your own data; xlingual help tasks shows what each task takes."""
 
 
 def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)

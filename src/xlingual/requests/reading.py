@@ -82,7 +82,7 @@ def _made(kind: type[R], values: Mapping[str, Any], default: R | None) -> R:
 def _unknown(kind: type[Record], written: str, known: Mapping[str, Leaf], where: str) -> str:
     for option, reason in refused(kind).items():
         if option.lstrip("-").replace("-", "_") == written.replace("-", "_"):
-            return f"{_at(where)}{written}: {reason}"
+            return f"{_at(where)}{getattr(kind, 'command', written)} {reason}"
     options = [
         leaf.key if leaf.marks.argument else leaf.names[0].partition("/")[0].removeprefix("--")
         for leaf in known.values()
