@@ -202,7 +202,7 @@ def test_a_mixed_pool_has_the_languages_that_were_asked_for(tmp_path):
     data = manifest(tmp_path, 40, ("de", "en", "fi"))
     code, _, err = command(
         *("data", "mix-pool", data, "--out", tmp_path / "mixed", "--mix", "en=3,de=1"),
-        *("--candidates", 20, "--questions", 10, "--file-format", "jsonl", "--quiet"),
+        *("--candidates", 20, "--file-format", "jsonl", "--quiet"),
     )
     assert code == 0, err
     lines = (tmp_path / "mixed" / "candidates.jsonl").read_text().splitlines()

@@ -70,10 +70,6 @@ def _answered(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of 
             return
         (request,) = pools.values()
     more: dict[str, Any] = {"trec_depth": _trec_depth(request)} if hasattr(request, "trec") else {}
-    if hasattr(request, "columns"):
-        from xlingual.data.sentence_pairs import parse_columns
-
-        more["columns"] = parse_columns(request.columns)
     results = _evaluated(task, request, more)
     write_and_show(results, request.output)
     say_written(results, request.output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +15,13 @@ from xlingual.arrays import Floats
 from xlingual.data.rows import is_missing, is_number, numbered, read_lines
 from xlingual.data.sources import column_of, read_table
 from xlingual.data.tables import Problems, Table, described
-from xlingual.errors import InputError, did_you_mean, warn
+from xlingual.errors import InputError, warn
 from xlingual.files import regular_file
 from xlingual.records import digest
 from xlingual.results.provenance import note_file
 
 FEWEST = 4  # pairs: of fewer, no correlation has an interval
-ROLES = ("id", "score", "sentence1", "sentence2")
+SENTENCES = ("sentence1", "sentence2")
 
 
 @dataclass(frozen=True)
@@ -46,20 +46,17 @@ class SentencePairs:
         return digest(*(digest(row, one, two, repr(score)) for row, one, two, score in rows)).hex()
 
     @classmethod
-    def read(cls, path: str | Path, columns: Mapping[str, str] | None = None) -> SentencePairs:
+    def read(cls, path: str | Path) -> SentencePairs:
         """Read Parquet, JSONL, CSV or TSV with the columns score, sentence1, sentence2 and, if any, id.
 
-        `columns` gives other names ({"score": "label"}). SemEval's files have no header: three fields with
-        tabs between (score, sentence, sentence), or STS.input.NAME.txt with the scores in STS.gs.NAME.txt.
-        Pairs without a score are left out with a warning that counts them. Raises InputError for anything
-        that cannot be used.
+        SemEval's files have no header: three fields with tabs between (score, sentence, sentence), or
+        STS.input.NAME.txt with the scores in STS.gs.NAME.txt. Pairs without a score are left out with a
+        warning that counts them. Raises InputError for anything that cannot be used.
         """
-        path, columns = Path(path), _checked_roles(columns or {})
-        column = {role: columns.get(role, role) for role in ROLES}
+        path = Path(path)
         note_file("sentence pairs", regular_file(path, "a file of sentence pairs"))
-        lines = _lines(path, [column[role] for role in ROLES[1:]])
-        table = read_table(path)[0] if lines is None else lines
-        cells = table.cells(table.require(column["score"], "--columns score=NAME names another"))
+        table = _lines(path) or read_table(path)[0]
+        cells = table.cells(table.require("score"))
         rows = [row for row, cell in enumerate(cells) if not is_missing(cell)]
         score = np.full(len(rows), math.nan)
         for place, row in enumerate(rows):
@@ -67,29 +64,26 @@ class SentencePairs:
                 score[place] = float(cells[row])
             if not math.isfinite(score[place]):
                 raise InputError(
-                    f"{table.where(row, column['score'])}: found {described(cells[row])} where a score is "
-                    f"expected ({cells[row]!r:.40}): give numbers, or name another column with --columns "
-                    "score=NAME"
+                    f"{table.where(row, 'score')}: found {described(cells[row])} where a score is expected "
+                    f"({cells[row]!r:.40}): give numbers"
                 )
         if len(rows) < FEWEST or np.ptp(score) == 0:
             equal = f", and all are {score[0]:g}" if len(rows) >= FEWEST else ""
             raise InputError(
                 f"{path}: {len(rows)} of {table.n_rows} pairs have a score{equal}: a correlation needs at "
-                f"least {FEWEST} with different scores (--columns score=NAME names their column)"
+                f"least {FEWEST} with different scores"
             )
         sentences = []
-        for role in ("sentence1", "sentence2"):
-            texts = list(table.texts(table.require(column[role], f"--columns {role}=NAME names another")))
+        for name in SENTENCES:
+            texts = list(table.texts(table.require(name)))
             if empty := [row for row in rows if is_missing(texts[row])]:
                 raise InputError(
-                    f"{table.where(empty[0], column[role])}: a pair with a score has no sentence: give it"
+                    f"{table.where(empty[0], name)}: a pair with a score has no sentence: give it"
                 )
             sentences.append([texts[row] for row in rows])
         ids = [str(row + 1) for row in rows]
-        if "id" in columns or "id" in table.names:
-            names = table.scalars(
-                table.require(column["id"], "--columns id=NAME"), "id", "give each pair one"
-            )
+        if "id" in table.names:
+            names = table.scalars("id", "id", "give each pair one")
             ids, at = [names[row] for row in rows], np.array(rows, dtype=np.int64)
             table.check_unique(numbered(ids)[0], table.source, ids, at, "give each pair its own id")
         if n_unscored := table.n_rows - len(rows):
@@ -99,7 +93,6 @@ class SentencePairs:
 
 def read_sentence_pairs(
     files: str | Path | SentencePairs | Sequence[str | Path | SentencePairs],
-    columns: Mapping[str, str] | None = None,
 ) -> list[SentencePairs]:
     """Read the pairs of one or several files, each under its own name.
 
@@ -109,7 +102,7 @@ def read_sentence_pairs(
     files = [files] if isinstance(files, str | Path | SentencePairs) else list(files)
     if not files:
         raise InputError("no file of sentence pairs is given: name one at least")
-    pairs = [file if isinstance(file, SentencePairs) else SentencePairs.read(file, columns) for file in files]
+    pairs = [file if isinstance(file, SentencePairs) else SentencePairs.read(file) for file in files]
     times = Counter(each.name for each in pairs)
     for place, each in enumerate(pairs):
         if times[each.name] > 1:
@@ -125,41 +118,14 @@ def read_sentence_pairs(
     return pairs
 
 
-def parse_columns(text: str | None) -> dict[str, str]:
-    """Parse "score=label,…" to {"score": "label"}; raise InputError for anything else.
-
-    >>> parse_columns("score=label,sentence1=a")
-    {'score': 'label', 'sentence1': 'a'}
-    """
-    columns: dict[str, str] = {}
-    for part in (text or "").split(",") if text else ():
-        role, _, name = (piece.strip() for piece in part.partition("="))
-        if not name:
-            raise InputError(
-                f"--columns {text!r}: expected ROLE=NAME, with commas between, such as "
-                f"score=label,sentence1=a; the roles are {', '.join(ROLES)}"
-            )
-        columns[role] = name
-    return _checked_roles(columns)
-
-
-def _checked_roles(columns: Mapping[str, str]) -> dict[str, str]:
-    for role in columns:
-        if role not in ROLES:
-            near = did_you_mean(role, ROLES)
-            raise InputError(
-                f"--columns: {role!r} is no column of sentence pairs.{near} They are {', '.join(ROLES)}"
-            )
-    return dict(columns)
-
-
-def _lines(path: Path, names: Sequence[str]) -> Table | None:
+def _lines(path: Path) -> Table | None:
     """Read the lines of SemEval, which have no header and no quotes, as a table; None for other files."""
     is_input = path.name.startswith("STS.input.") and path.suffix == ".txt"
     if path.suffix.lower() not in (".tsv", ".txt"):
         return None
     rows = [(number, line.split("\t")) for number, line in read_lines(path) if line]
     first = rows[0][1] if rows else []
+    names = ("score", *SENTENCES)
     header = {field.strip() for field in first} & {*names, "id"}
     if not is_input and (
         len(first) != len(names) or header or (first[0].strip() and not is_number(first[0]))

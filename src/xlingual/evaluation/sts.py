@@ -66,7 +66,6 @@ def sts(
     text_encoders: EncoderSpecs,
     baseline: str | None = None,
     trivial: bool = False,
-    columns: Mapping[str, str] | None = None,
     seed: int = 0,
     threads: int = 1,
     progress: Progress | None = None,
@@ -80,7 +79,6 @@ def sts(
         text_encoders: one spec or encoder, several, or a mapping of names to them.
         baseline: name of the encoder that the others are compared with; None: the best one.
         trivial: evaluate the encoders of `TRIVIAL` too, which know no meaning.
-        columns: what the columns are called, where not id, score, sentence1, sentence2.
         seed: of the bootstrap.
         threads: threads of the encoders' libraries; they change no number.
         progress: called with (what, done, total).
@@ -94,7 +92,7 @@ def sts(
         raise InputError(f"{parameter('language')}: {problem}")
     if not 0 <= seed <= MOST_SEED:
         raise InputError(f"{parameter('seed')} must be 0 to {MOST_SEED}, got {seed}")
-    pairs = read_sentence_pairs(files, columns)
+    pairs = read_sentence_pairs(files)
     run = Run(NAME, Options(seed=seed, threads=threads, progress=progress, store=open_store(store)))
     run.ranks = run.ranks_texts = False
     names = _take_encoders(run, text_encoders, language, TRIVIAL if trivial else {})

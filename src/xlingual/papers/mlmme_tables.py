@@ -243,7 +243,7 @@ def read_data(request: Any, context: Context) -> Data:  # noqa: ANN401  (of `pap
             raise InputError(f"--validation {share:g}: a share is between 0 and 1, such as 0.1")
         train, validation = hold_out(train, share, request.fit.seed)
     languages = several(request.languages or tuple(train.languages))
-    pairs = read_sentence_pairs(list(request.sts), None) if request.sts else []
+    pairs = read_sentence_pairs(list(request.sts)) if request.sts else []
     lists = () if request.lists is None else read_lists(request.lists, languages)
     return Data(train, validation, part(request.test), languages, request.image_encoder, pairs, lists)
 
@@ -276,7 +276,7 @@ def built_in(folder: Path, items: int, languages: tuple[str, ...], context: Cont
         Manifest.read(scenes / "manifest.parquet", rows=f"{a}:{b}") for a, b in pairwise(ends)
     )
     both = read_lists(lists, languages)
-    return Data(train, validation, test, languages, "pixels", read_sentence_pairs([pairs], None), both)
+    return Data(train, validation, test, languages, "pixels", read_sentence_pairs([pairs]), both)
 
 
 def read_lists(folder: Path, languages: tuple[str, ...]) -> list[Lists]:

@@ -328,13 +328,6 @@ class StsRequest(Request, frozen=True, kw_only=True):
             names=("--baselines",),
         ),
     ] = False
-    columns: Annotated[
-        str | None,
-        option(
-            "Names of the columns, such as score=label,sentence1=a,sentence2=b; also id.",
-            metavar="ROLE=NAME,…",
-        ),
-    ] = None
     keeping: Keeping
     seed: Annotated[Natural, option("Seed of the bootstrap.")] = 0
     threads: Threads = field(default_factory=available_cores)

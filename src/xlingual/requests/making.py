@@ -129,7 +129,6 @@ class MixPoolRequest(Request, frozen=True, kw_only=True):
     candidates: Annotated[
         Positive | None, option("Number of candidates.", metavar="N", otherwise="as many as possible")
     ] = None
-    questions: Annotated[Positive | None, option("Number of questions.", metavar="N", otherwise="all")] = None
     seed: Annotated[Natural, option("Seed of the draw: the same seed gives the same pool.")] = 0
     file_format: FileFormat = "parquet"
     force: Force = False

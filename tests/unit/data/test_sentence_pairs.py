@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from xlingual.data.sentence_pairs import SentencePairs, parse_columns
+from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.errors import DataWarning, InputError
 
 ROWS = [
@@ -60,17 +60,6 @@ def test_pairs_without_a_score_are_counted_and_left_out(tmp_path: Path, kind: st
     with pytest.warns(DataWarning, match=r"1 of 6 pairs have no score and are left out"):
         pairs = SentencePairs.read(path)
     assert (len(pairs), pairs.n_unscored, "none" in pairs.ids) == (5, 1, False)
-
-
-def test_columns_of_other_names(tmp_path: Path) -> None:
-    rows = [{"label": i, "a": f"x {i}", "b": f"y {i}", "n": f"k{i}"} for i in range(4)]
-    columns = parse_columns("score=label, sentence1=a,sentence2=b,id=n")
-    pairs = SentencePairs.read(written(tmp_path, rows, "csv"), columns)
-    assert (pairs.score.tolist(), list(pairs.ids), pairs.first[3]) == (
-        [0, 1, 2, 3],
-        ["k0", "k1", "k2", "k3"],
-        "x 3",
-    )
 
 
 @pytest.mark.parametrize("first", ['3.5\tone "half\tquote', "\tno score\there"])

@@ -27,7 +27,6 @@ def mix_pool(
     question_languages: Sequence[str] | None = None,
     mix: Mapping[str, float] | None = None,
     candidates: int | None = None,
-    questions: int | None = None,
     seed: int = 0,
     **columns: Unpack[DataOptions],
 ) -> MultilingualPool:
@@ -41,15 +40,14 @@ def mix_pool(
     candidates as possible (or `candidates` in all) are drawn so that their numbers are the shares, rounded by
     largest remainders. Without `mix` all possible candidates are taken, or so many in the shares they have.
 
-    Questions whose item has no candidate are dropped, and counted in a DataWarning; `questions` draws so many
-    of the others. Questions keep the item as id and key, candidates the text's id. Rows are ordered by
-    language, then as in the manifest. Raises InputError where a language is absent, the shares cannot be met
-    (the error says which can), or all candidates would be in one language.
+    Questions whose item has no candidate are dropped, and counted in a DataWarning. Questions keep the item
+    as id and key, candidates the text's id. Rows are ordered by language, then as in the manifest. Raises
+    InputError where a language is absent, the shares cannot be met (the error says which can), or all
+    candidates would be in one language.
     """
     source, tags = manifest.source, manifest.languages
-    for what, number in (("candidates", candidates), ("questions", questions)):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
-            raise InputError(f"{what}: expected a whole number from 1 up, found {number!r}")
+    if candidates is not None and (type(candidates) is not int or candidates < 1):
+        raise InputError(f"candidates: expected a whole number from 1 up, found {candidates!r}")
     if question_languages is not None and (isinstance(question_languages, str) or not question_languages):
         raise InputError("question_languages: expected a list of at least one language, such as ['en']")
     for tag in (*(question_languages or ()), *(mix or ())):
@@ -62,7 +60,19 @@ def mix_pool(
         asking = {tags.index(tag) for tag in question_languages}
     items, notes = _roles(manifest, asking, shares, stream(seed, "pool mix roles"))
     rows = np.sort(_drawn(manifest, items, shares, candidates, stream(seed, "pool mix")))
-    asked = _question_rows(items, rows, questions, manifest, stream(seed, "pool mix questions"), notes)
+    drawn = {*rows.tolist()}
+    answered = [item for item in items if any(row in drawn for own in item.answers.values() for row in own)]
+    asked = np.sort(np.array([row for item in answered for row in item.asks.values()], dtype=np.int64))
+    if not len(asked):
+        raise InputError(
+            f"{source}: no question has a relevant candidate: a question and its answers are different texts "
+            f"of one item, so give items several texts ({parameter('item_column')} names their column)"
+        )
+    n_questions = sum(len(item.asks) for item in items)
+    if dropped := n_questions - len(asked):
+        notes.append(
+            f"{dropped} of {n_questions} questions are dropped: no text of their item is a candidate"
+        )
     spoken = np.unique(manifest.language[rows])
     if len(spoken) < 2:
         raise InputError(
@@ -225,38 +235,6 @@ def most_possible(supply: Ints, shares: Floats, most: int | None = None) -> int:
     while total > 0 and (largest_remainder(shares, total) > supply).any():
         total -= 1
     return total
-
-
-def _question_rows(
-    items: Sequence[_Roles],
-    drawn: Ints,
-    total: int | None,
-    manifest: Manifest,
-    rng: np.random.Generator,
-    notes: list[str],
-) -> Ints:
-    """Choose the rows [n] that are questions; notes those that were dropped."""
-    rows, in_pool, dropped = list[int](), set(drawn.tolist()), 0
-    for item in items:
-        is_answered = any(row in in_pool for own in item.answers.values() for row in own)
-        rows += item.asks.values() if is_answered else ()
-        dropped += 0 if is_answered else len(item.asks)
-    if not rows:
-        raise InputError(
-            f"{manifest.source}: no question has a relevant candidate: a question and its answers are "
-            "different texts of one item, so give items several texts "
-            f"({parameter('item_column')} names their column)"
-        )
-    if total is not None and total > len(rows):
-        raise InputError(
-            f"{manifest.source}: only {len(rows)} questions have a relevant candidate: ask for fewer than "
-            f"{total}"
-        )
-    if dropped:
-        notes.append(
-            f"{dropped} of {dropped + len(rows)} questions are dropped: no text of their item is a candidate"
-        )
-    return np.sort(rng.permutation(np.sort(rows))[:total])
 
 
 def _listed(numbers: Mapping[str, object]) -> str:
