@@ -78,8 +78,8 @@ def main() -> None:
         data = pairs(Path(folder))
         recipes = {}
         for name in ("triplet", "triplet-xl"):
-            options = TripletOptions.preset(name)
-            recipes[name] = TripletRecipe(build_model(options, DIM, name), data, options)
+            options = TripletOptions(beta=0.01 if name == "triplet-xl" else 0.0)
+            recipes[name] = TripletRecipe(build_model(options, DIM), data, options)
         optimizers = {
             name: torch.optim.Adam(one.model.parameters(), lr=0.01) for name, one in recipes.items()
         }

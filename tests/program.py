@@ -262,7 +262,7 @@ def pivot(data: Any, text_encoder: Any, image_encoder: Any, **options: Any) -> F
 
 
 def train(recipe: str, data: Path, out: Path, *options: str | Path) -> Findings:
-    """Train mlmme, triplet, triplet-xl or dual-encoder on one thread; the rows are of the log's epochs."""
+    """Train mlmme, triplet or dual-encoder on one thread; the rows are of the log's epochs."""
     words = (
         "train",
         recipe,

@@ -72,7 +72,6 @@ def test_without_images(xlingual: Any) -> None:
     done = xlingual("train", "mlmme", "s", "--beta", "0", *SMALL, "--epochs", "1", "--out", "m", "--json")
     config = json.loads(done.out)
     assert done.code == 0 and config["base"] is None and config["model"]["picture_dim"] is None
-    assert config["training"]["select"] == "sentence-sentence"
     assert set(config["training"]["scores"]) == {"en-de", "en-es", "de-es"}
     assert config == json.loads(Path("m/config.json").read_text())
 
@@ -98,12 +97,12 @@ def test_a_training_that_was_killed_goes_on_bit_for_bit(xlingual: Any) -> None:
 def test_the_command_line_wins_over_the_file(xlingual: Any) -> None:
     Path("c.toml").write_text(
         'languages = ["en", "de"]\nword-dim = 8\nstate_dim = 8\njoint_dim = 8\nepochs = 2\nbeta = 1\n'
-        'patience = "none"\nselect = "both"\nseed = 3\n'
+        'patience = "none"\nseed = 3\n'
     )
     command = ("train", "mlmme", "s", *IMAGES, "--config", "c.toml", "--validation", "0.2", "--json")
     found = json.loads(xlingual(*command, "--out", "a").out)["training"]
-    assert [found[name] for name in ("languages", "epochs", "beta", "patience", "select", "fit_seed")] == [
-        ["en", "de"], 2, 1.0, None, "both", 3
+    assert [found[name] for name in ("languages", "epochs", "beta", "patience", "fit_seed")] == [
+        ["en", "de"], 2, 1.0, None, 3
     ]  # fmt: skip
     told = ("--epochs", "1", "--beta", "0.25", "--patience", "4", "--languages", "en,es", "--seed", "1")
     found = json.loads(xlingual(*command, *told, "--out", "b").out)["training"]

@@ -652,9 +652,9 @@ def train_mlmme(bench: Bench) -> Findings:
     return program.train("mlmme", bench.scenes, bench.folder / "mlmme", *sizes, *images)
 
 
-def _triplet(bench: Bench, recipe: str) -> Findings:
+def _triplet(bench: Bench, recipe: str, *more: str) -> Findings:
     words = ("--split", "train", "--text-encoder", f"lsa:?dim=16&fit={bench.scenes}#test", "--epochs", "2")
-    return program.train(recipe, bench.scenes, bench.folder / recipe, *words, "--out-dim", "16")
+    return program.train("triplet", bench.scenes, bench.folder / recipe, *words, "--out-dim", "16", *more)
 
 
 @case(tolerance="trained")
@@ -664,7 +664,7 @@ def train_triplet(bench: Bench) -> Findings:
 
 @case(tolerance="trained")
 def train_triplet_xl(bench: Bench) -> Findings:
-    return _triplet(bench, "triplet-xl")
+    return _triplet(bench, "triplet-xl", "--beta", "0.01")
 
 
 @case(tolerance="trained")

@@ -18,7 +18,7 @@ from xlingual.errors import InputError
 from xlingual.requests.keeping import ExportModelRequest
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
 from xlingual.training.recipes.triplet_options import CONVENTIONS
-from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest, TripletXlRequest
+from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
@@ -66,7 +66,6 @@ def mlmme(request: MlmmeRequest) -> None:
             image_encoder=request.image_encoder,
             validation=_validation(request.validated.validation, request.data),
             validation_image_encoder=request.validation_image_encoder,
-            select=request.select,
             recipe=request.recipe,
             **more,
         )
@@ -88,47 +87,27 @@ def of_conventions(given: Mapping[str, Any]) -> Mapping[str, Any]:
     TripletRequest,
     train,
     presets=of_conventions,
-    short_help="Train layers that put a body near its own title (Triplet).",
+    short_help="Train layers that put a body near its own title (Triplet, TripletXL).",
 )
 def triplet(request: TripletRequest) -> None:
     """Train Triplet: two layers on an encoder's vectors that bring a body near its own title.
 
     MANIFEST holds texts with two further columns, such as a title and a body. Translations are not needed.
+    With --beta it is TripletXL, whose loss has a term that brings neighbours in other languages nearer.
     """
-    _triplet("triplet", request)
-
-
-@command(
-    TripletXlRequest,
-    train,
-    presets=of_conventions,
-    short_help="Train Triplet with a term that keeps languages together (TripletXL).",
-)
-def triplet_xl(request: TripletXlRequest) -> None:
-    """Train TripletXL: Triplet with a loss term that brings neighbours in other languages nearer.
-
-    MANIFEST holds texts with two further columns, such as a title and a body. Translations are not needed.
-    """
-    _triplet("triplet-xl", request)
-
-
-def _triplet(recipe: str, request: TripletRequest) -> None:
-    from xlingual.training.recipes.triplet_options import TripletOptions
     from xlingual.workflows.train_triplet import train_triplet
 
     if (count := len(request.text_encoders)) > 1:
         raise InputError(f"--text-encoder is given {count} times: a model stands on one")
-    options = TripletOptions.preset(recipe, **request.model.settings())
     (encoder,) = request.text_encoders
 
     def run(**more: Any) -> Any:  # noqa: ANN401
         return train_triplet(
             read_manifest(request.data),
-            options,
+            request.model,
             request.folder.out,
             text_encoder=encoder,
             validation=_validation(request.validated.validation, request.data),
-            recipe=recipe,
             **more,
         )
 

@@ -26,7 +26,7 @@ from xlingual.requests.shared import (
 )
 from xlingual.requests.values import Positive, Share
 from xlingual.training.options import FitOptions, defaults_in_help
-from xlingual.training.recipes.triplet_options import CONVENTIONS, FIT, OF_XL, Conventions, TripletOptions
+from xlingual.training.recipes.triplet_options import CONVENTIONS, FIT, Conventions, TripletOptions
 from xlingual.training.requests import TrainAnew
 
 if TYPE_CHECKING:
@@ -127,15 +127,13 @@ def run_study(request: BackretrievalStudyRequest, context: Context) -> StudyFind
                 text_encoder=str(replace(below, name=base)),
                 fit=fit.changed(seed=seed),
                 validation=request.validation,
-                recipe=name,
                 store=context.store,
                 **more,
             )
 
-        settings = request.model.settings()
-        options = TripletOptions.preset(
-            name, **{key: value for key, value in settings.items() if name == TRIPLET_XL or key not in OF_XL}
-        )
+        options = request.model.changed(beta=request.model.beta if name == TRIPLET_XL else 0.0)
+        if options.recipe != name:
+            raise InputError("--beta is 0: TripletXL has a neighbour term, so give a weight above 0")
         known = settings_of(
             options, fit, validation=request.validation, base=below_identity, data=train.digest
         )

@@ -23,12 +23,10 @@ from xlingual.training.recipes.mlmme_options import (
     Beta,
     Languages,
     MlmmeSettings,
-    Select,
 )
 from xlingual.training.recipes.triplet_options import (
     CONVENTIONS,
     FIT,
-    OF_XL,
     Conventions,
     TripletOptions,
 )
@@ -118,13 +116,6 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
             metavar="SPEC",
         ),
     ] = None
-    select: Annotated[
-        Select,
-        option(
-            "Sums of recalls that choose the epoch (the MLMME paper does not say which).",
-            otherwise="image-sentence, without images sentence-sentence",
-        ),
-    ] = "auto"
     fit: FitOptions
     keeping: Keeping
     folder: ModelOutput
@@ -139,7 +130,6 @@ class TripletRequest(Request, frozen=True, kw_only=True):
         **defaults_in_help(TripletOptions, CONVENTIONS),
         **defaults_in_help(FitOptions, CONVENTIONS),
     }
-    in_files: ClassVar[tuple[str, ...]] = OF_XL
 
     data: ManifestOptions
     text_encoders: Annotated[
@@ -156,15 +146,6 @@ class TripletRequest(Request, frozen=True, kw_only=True):
     fit: FitOptions = FitOptions(**FIT)
     keeping: Keeping
     folder: ModelOutput
-
-
-class TripletXlRequest(TripletRequest, frozen=True, kw_only=True):
-    """Train TripletXL: Triplet with a loss term that brings neighbours in other languages nearer."""
-
-    command = "train triplet-xl"
-    in_files = ()
-
-    model: TripletOptions = TripletOptions(beta=0.01)
 
 
 def share_or_none(text: str) -> float | None:

@@ -22,7 +22,7 @@ from xlingual.store import StoreLike, open_store
 from xlingual.training.corpus import Corpus, Source, TextReading, count_vocabularies, pack
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import OnLog, ValidationScores
-from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
+from xlingual.training.recipes.mlmme_options import MlmmeOptions
 from xlingual.training.samplers import IMAGES
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
@@ -40,7 +40,6 @@ def train_mlmme(
     image_encoder: EncoderLike | None = None,
     validation: ManifestLike | float = 0.1,
     validation_image_encoder: EncoderLike | None = None,
-    select: str = "auto",
     recipe: str = "mlmme",
     resume: bool = False,
     replace: bool = False,
@@ -58,10 +57,8 @@ def train_mlmme(
         fit: epochs, rate, patience, device …
         image_encoder: what makes vectors of images; may be left out only with beta 0.
         validation: a manifest, or the share of items that is held out; the epoch with the best sum of
-            recalls on it is kept.
+            recalls on it is kept: of images and sentences, with beta 0 of sentences in two languages.
         validation_image_encoder: of the validation's images, where their vectors are in other files.
-        select: the sums of recalls that choose the epoch: "image-sentence" (default where images count),
-            "sentence-sentence" (else), or "both".
         recipe: its name in the model's folder.
         resume: continue an interrupted training, bit for bit on a CPU.
         replace: train anew where a model or a training lies in `out`.
@@ -75,7 +72,7 @@ def train_mlmme(
     """
     require("a training", "torch", "torch")
     fit = fit or FitOptions(seed=options.seed)
-    _check(options, image_encoder, select)
+    _check(options, image_encoder)
     train, held_out = divided(manifest, validation, options.seed)
     kept = open_store(store)
 
@@ -89,12 +86,10 @@ def train_mlmme(
         if images is not None and other and other is not image_encoder:
             held_out_images = source(other)
         job = _Job(run, options, train, held_out, images, held_out_images)
-        if select == "auto":
-            select = "sentence-sentence" if options.beta == 0 else "image-sentence"
-        return job.trained(recipe, select)
+        return job.trained(recipe)
 
 
-def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str) -> None:
+def _check(options: MlmmeOptions, image_encoder: EncoderLike | None) -> None:
     if options.beta > 0 and image_encoder is None:
         raise InputError(
             f"beta is {options.beta:g}, so images count: name their encoder with --image-encoder, or train "
@@ -102,12 +97,6 @@ def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str
         )
     if options.beta == 0 and image_encoder is not None:
         raise InputError("with beta 0 no image counts: leave --image-encoder out, or give a beta above 0")
-    if select not in SELECTIONS:
-        raise InputError(f"select {select!r} is unknown: choose one of {listed(SELECTIONS)}")
-    if select in ("image-sentence", "both") and options.beta == 0:
-        raise InputError(f"select {select} needs images, and beta is 0: leave it out")
-    if select in ("sentence-sentence", "both") and len(options.languages) == 1:
-        raise InputError(f"select {select} needs two languages at least: leave it out")
 
 
 @dataclass(frozen=True)
@@ -121,7 +110,7 @@ class _Job:
     images: Source | None
     held_out_images: Source | None
 
-    def trained(self, recipe: str, select: str) -> TrainedModel:
+    def trained(self, recipe: str) -> TrainedModel:
         """Pack the corpora, train, and write the model."""
         from xlingual.training.recipes.mlmme import GroupedVectors, MlmmeRecipe, build_model, corpus_vectors
 
@@ -133,21 +122,20 @@ class _Job:
             **settings,
             "data": self.train.digest,
             "validation": self.held_out.digest,
-            "select": select,
             "images": _identity(self.images),
             "validation images": _identity(self.held_out_images),
         }
         fitted = self.run.train(
             MlmmeRecipe(model, corpus, self.options),
             compared,
-            lambda model, epoch: scored(corpus_vectors(model, held_out), select),
+            lambda model, epoch: scored(corpus_vectors(model, held_out), self.images is not None),
         )
         found = corpus_vectors(fitted.model, held_out)
         equal = {
             view: GroupedVectors(np.ones((len(placed.group), 1), dtype=np.float32), placed.group)
             for view, placed in found.items()
         }
-        scores = scored(found, select)
+        scores = scored(found, self.images is not None)
         base = None
         if (source := self.images) is not None:
             identity = source.encoder.identity
@@ -162,7 +150,7 @@ class _Job:
             fitted,
             base,
             settings={"recipe": recipe, **settings},
-            more={"select": select},
+            more={},
             scores={"score": scores.value, "scores": dict(scores.parts)},
             data=data_part(self.train, self.held_out, len(corpus), texts, images),
             vocabularies=vocabularies,
@@ -173,7 +161,7 @@ class _Job:
             scores,
             score=scores.value,
             mean_of=scores.mean_of,
-            chance=scored(equal, select),
+            chance=scored(equal, self.images is not None),
             validated_on=sizes,
             texts=texts,
             images=images,
@@ -223,7 +211,7 @@ def _identity(source: Source | None) -> str | None:
     return None if source is None else batch_identity(source.encoder)
 
 
-def scored(found: Mapping[str, GroupedVectors], select: str) -> ValidationScores:
+def scored(found: Mapping[str, GroupedVectors], images: bool) -> ValidationScores:
     """Return the sums of recalls of vectors, and the mean of those that choose the epoch.
 
     A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of images and each language, and of each
@@ -239,11 +227,11 @@ def scored(found: Mapping[str, GroupedVectors], select: str) -> ValidationScores
                 parts["image-sentence"][f"image-{one}"] = total
             else:
                 parts["sentence-sentence"][f"{one}-{other}"] = total
-    used = [part for kind, scores in parts.items() if select in (kind, "both") for part in scores.values()]
+    used = list(parts["image-sentence" if images else "sentence-sentence"].values())
     if not used:
         raise InputError(
-            f"the validation has nothing to rank by {select}: its items need "
-            f"{'texts and images' if select == 'image-sentence' else 'texts in two languages'}"
+            "the validation has nothing to rank: its items need "
+            + ("texts and images" if images else "texts in two languages")
         )
     return ValidationScores(
         float(np.mean(used)), parts["image-sentence"] | parts["sentence-sentence"], len(used)

@@ -35,7 +35,6 @@ def train_triplet(
     text_encoder: EncoderLike,
     fit: FitOptions | None = None,
     validation: ManifestLike | float = 0.1,
-    recipe: str | None = None,
     resume: bool = False,
     replace: bool = False,
     on_log: OnLog | None = None,
@@ -47,13 +46,12 @@ def train_triplet(
 
     Args:
         manifest: texts with two further columns, such as title and body, or texts that are split in two.
-        options: the model and the loss; `TripletOptions.preset` makes those of a named recipe.
+        options: the model and the loss: with a beta above 0 those of TripletXL.
         out: the folder of the model; `model:DIR::SPEC` is then an encoder, SPEC being the text encoder.
         text_encoder: what makes the frozen vectors.
         fit: epochs, rate, device …; the paper's where it is left out (rate 0.01, 40 epochs).
         validation: a manifest, or the share of items that is held out; the epoch with the best sum of
             recalls on it is kept.
-        recipe: its name in the model's folder: "triplet", or "triplet-xl" where beta is above 0.
         resume: continue an interrupted training, bit for bit on a CPU.
         replace: train anew where a model or a training lies in `out`.
         on_log: is called with the line of each epoch that `log.jsonl` gets.
@@ -66,12 +64,11 @@ def train_triplet(
     """
     require("a training", "torch", "torch")
     fit = fit or FitOptions(seed=options.seed, **FIT)
-    recipe = recipe or ("triplet-xl" if options.beta > 0 else "triplet")
     train, held_out = divided(manifest, validation, options.seed)
     languages = list(dict.fromkeys((*train.languages, *held_out.languages)))
     source = Source(*_encoder(text_encoder, train, languages), open_store(store), progress)
     with running(out, fit, resume=resume, replace=replace, on_log=on_log, progress=progress) as run:
-        return _trained(run, train, held_out, options, recipe, source, languages)
+        return _trained(run, train, held_out, options, source, languages)
 
 
 def _encoder(spec: EncoderLike, train: Manifest, languages: Sequence[str]) -> tuple[str, Encoder]:
@@ -94,7 +91,6 @@ def _trained(
     train: Manifest,
     held_out: Manifest,
     options: TripletOptions,
-    recipe: str,
     source: Source,
     languages: Sequence[str],
 ) -> TrainedModel:
@@ -107,14 +103,14 @@ def _trained(
     check_size(items, validation.counts())
     settings = options.settings()
     compared = {
-        "name": recipe,
+        "name": options.recipe,
         **settings,
         "data": train.digest,
         "validation": held_out.digest,
         "texts": batch_identity(source.encoder),
     }
     fitted = run.train(
-        TripletRecipe(build_model(options, pairs.dim, recipe), pairs, options),
+        TripletRecipe(build_model(options, pairs.dim), pairs, options),
         compared,
         lambda model, epoch: scored(*mapped_pairs(model, validation), validation),
     )
@@ -126,7 +122,7 @@ def _trained(
         "triplet",
         fitted,
         {"name": source.name, "identity": identity, "dim": pairs.dim, "languages": list(languages)},
-        settings={"recipe": recipe, **settings},
+        settings={"recipe": options.recipe, **settings},
         more={},
         scores={"score": scores.value, "scores": dict(scores.parts)},
         data=data_part(train, held_out, len(np.unique(pairs.item)), counts),

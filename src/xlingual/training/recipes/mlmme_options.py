@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -20,8 +20,6 @@ Languages: TypeAlias = Annotated[
     tuple[str, ...],
     option("Languages of the model.", metavar="en,de", otherwise="all of MANIFEST", reads=comma_list),
 ]
-Select: TypeAlias = Literal["auto", "image-sentence", "sentence-sentence", "both"]
-SELECTIONS = get_args(Select)
 
 
 class MlmmeSettings(Record, frozen=True, kw_only=True):

@@ -128,11 +128,11 @@ def mapped_pairs(model: Triplet, pairs: TextPairs) -> tuple[Vectors, Vectors]:
     return mapped[0].numpy(), mapped[1].numpy()
 
 
-def build_model(options: TripletOptions, base_dim: int, recipe: str) -> Triplet:
+def build_model(options: TripletOptions, base_dim: int) -> Triplet:
     """Return the untrained model."""
     if base_dim < 1:
         raise InputError("the vectors of the encoder have no dimensions")
-    config = TripletConfig(base_dim, recipe=recipe, **of_the_model(options, TripletConfig))
+    config = TripletConfig(base_dim, recipe=options.recipe, **of_the_model(options, TripletConfig))
     return Triplet(config, options.seed)
 
 

@@ -10,7 +10,7 @@ from msgspec import Meta
 from xlingual.errors import InputError
 from xlingual.requests.record import Record, option
 from xlingual.requests.values import AtLeastZero, Positive, TwoOrMore
-from xlingual.training.options import Seed, preset
+from xlingual.training.options import Seed
 
 
 class TripletOptions(Record, frozen=True, kw_only=True):
@@ -24,7 +24,12 @@ class TripletOptions(Record, frozen=True, kw_only=True):
             metavar="X",
         ),
     ] = 0.1
-    beta: Annotated[AtLeastZero, option("Weight of the neighbour term.", metavar="X")] = 0.0
+    beta: Annotated[
+        AtLeastZero,
+        option(
+            "Weight of the neighbour term, 0.01 in the paper (TripletXL); 0 (Triplet): none.", metavar="X"
+        ),
+    ] = 0.0
     neighbours: Annotated[
         Positive, option("Number of nearest titles of the batch in each language to compare.", metavar="N")
     ] = 5
@@ -62,24 +67,14 @@ class TripletOptions(Record, frozen=True, kw_only=True):
                 f"the text itself is split ({self.split}), so no columns are read: leave title and body out"
             )
 
-    @classmethod
-    def preset(cls, recipe: str, **changes: Any) -> TripletOptions:  # noqa: ANN401
-        """Return the options of a named recipe (`triplet`, `triplet-xl`) with some of them changed."""
-        options = preset(cls, PRESETS, recipe, changes)
-        if (options.beta > 0) != (recipe == "triplet-xl"):
-            raise InputError(
-                f"beta is {options.beta:g}: triplet has no neighbour term (beta 0), triplet-xl has one (beta "
-                "above 0): take the other recipe"
-            )
-        return options
+    @property
+    def recipe(self) -> str:
+        """The name of the recipe: TripletXL is Triplet with a neighbour term."""
+        return "triplet-xl" if self.beta > 0 else "triplet"
 
 
-# what each recipe sets of TripletOptions
-PRESETS: Mapping[str, Mapping[str, Any]] = {"triplet": {}, "triplet-xl": {"beta": 0.01}}
-# and of FitOptions
+# what it sets of FitOptions
 FIT: Mapping[str, Any] = {"rate": 0.01, "epochs": 40, "patience": None}
-# settings that Triplet, which has no neighbour term, does not take
-OF_XL = ("beta", "neighbours")
 # what `--recipe` sets: nothing, or what the paper says and the defaults depart from
 CONVENTIONS: Mapping[str, Mapping[str, Any]] = {
     "default": {},
