@@ -261,7 +261,7 @@ def chosen_base(
 def control_of(
     options: TripletOptions, base: str, below: Spec, test: Manifest
 ) -> tuple[dict[str, str], list[str]]:
-    """Return name and spec of the base's title and body side by side, untrained; or why there is none."""
+    """Return name and spec of the base's title and body, at unit length, untrained; or why there is none."""
     from xlingual.encoders import Spec
     from xlingual.models.texts import WHOLE
 
@@ -271,7 +271,7 @@ def control_of(
             f"There is no control (title and body of {base} side by side, untrained): the evaluated texts "
             f"have no column {listed(absent)}; name their columns with --title and --body."
         ]
-    names = ("title", "body", "split", "scaling")
+    names = ("title", "body", "split")
     read = {name: str(getattr(options, name)) for name in names if getattr(options, name) is not None}
     return {f"{base}-title-body": str(Spec(None, "concat", "", tuple(read.items()), below))}, []
 
