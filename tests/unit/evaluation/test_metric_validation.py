@@ -115,12 +115,6 @@ def test_threads_and_the_order_of_encoders_change_nothing(case, validation, tmp_
     assert Validation.read(tmp_path).to_dict() == validation.to_dict()
 
 
-@pytest.mark.parametrize(("pattern", "families"), [(r"^(\w)-\d", "a a b b c"), (r"^.-", "a- a- b- b- c")])
-def test_families_are_the_first_group_the_match_or_the_name(case, validation, pattern, families):
-    assert [row.family for row in validation.pairs[0].encoders] == list(NAMES)
-    assert [row.family for row in validate(case, family=pattern).pairs[0].encoders] == families.split()
-
-
 def test_where_few_items_have_both_languages_all_measures_choose_among_as_many():
     case = build(languages=[("en", "de")] * 20 + [("en",)] * 30 + [("de",)] * 30)
     with pytest.warns(DataWarning, match="only 20 items for XLR"):

@@ -96,8 +96,12 @@ class ScoreTable:
         )
         return ScoreTable(encoders, families, per_seed, mean, moved, self.seed)
 
-    def having(self, names: Sequence[str]) -> tuple[ScoreTable, str | None]:
-        """Select the encoders that have a mean of all these scores; a note names the others."""
+    def usable(self, *names: str, varied: bool = True) -> tuple[ScoreTable, str | None, str | None]:
+        """Select the encoders that have a mean of all these scores.
+
+        Beside them: a note on the others, and why those left have no coefficient (`varied`: of scores that
+        differ), None where they have one.
+        """
         gone, notes = np.zeros(len(self), dtype=bool), []
         for name in names:
             lacks = np.isnan(self.mean[name]) & ~gone
@@ -105,13 +109,16 @@ class ScoreTable:
                 encoders = listed([self.encoders[i] for i in np.flatnonzero(lacks)])
                 notes.append(f"no encoder has {name}" if lacks.all() else f"without {encoders} (no {name})")
             gone |= lacks
-        return (self.take(np.flatnonzero(~gone)), "; ".join(notes)) if notes else (self, None)
+        table, note = self.take(np.flatnonzero(~gone)) if notes else self, "; ".join(notes) or None
+        reason = table.missing(names if varied else ())
+        return table, note, note if reason and note and not len(table) else reason and _joined(reason, note)
 
     def missing(self, names: Sequence[str], seed: int | None = None) -> str | None:
         """Say why these scores (of one seed, or the means) have no coefficient; None where they have."""
         if len(self) < FEWEST_ENCODERS:
-            encoders = "1 encoder" if len(self) == 1 else f"{len(self)} encoders"
-            return f"{encoders}: at least {FEWEST_ENCODERS} are needed"
+            return (
+                f"{len(self)} encoder{'' if len(self) == 1 else 's'}: at least {FEWEST_ENCODERS} are needed"
+            )
         for name in names:
             values = self.mean[name] if seed is None else self.per_seed[name][seed]
             if np.isnan(values).any():
@@ -183,14 +190,6 @@ def _joined(*notes: str | None) -> str | None:
     return "; ".join(note for note in notes if note) or None
 
 
-def _reason(table: ScoreTable, names: Sequence[str], without: str | None) -> str | None:
-    """Say why the encoders that `ScoreTable.having` leaves have no coefficient, with its note."""
-    reason = table.missing(names)
-    if reason is None:
-        return None
-    return without if without and not len(table) else _joined(reason, without)
-
-
 def _agreements(table: ScoreTable, truth: str) -> dict[str, dict[str, Agreement]]:
     return {
         measure: {kind: _agreement(table, (truth, measure), kind) for kind in COEFFICIENTS}
@@ -200,7 +199,7 @@ def _agreements(table: ScoreTable, truth: str) -> dict[str, dict[str, Agreement]
 
 def _agreement(table: ScoreTable, names: tuple[str, str], kind: str) -> Agreement:
     """Compute one coefficient of the truth and a measure: over seeds, and of the means with its interval."""
-    table, without = table.having(names)
+    table, note, reason = table.usable(*names)
     truth, measured = (table.per_seed[name] for name in names)
     reasons = [table.missing(names, seed) for seed in range(len(truth))]
     per_seed = [
@@ -210,19 +209,19 @@ def _agreement(table: ScoreTable, names: tuple[str, str], kind: str) -> Agreemen
     values = [value for value in per_seed if value is not None]
     mean, sd = float(np.mean(values)) if values else None, spread(values)
     se = None if sd is None else sd / float(np.sqrt(len(values)))
-    if (reason := _reason(table, names, without)) is not None:
+    if reason is not None:
         return Agreement(mean, sd, se, None, None, reason, per_seed)
     lacking = [reason for reason in reasons if reason is not None]
-    note = f"no coefficient in {len(lacking)} of {len(reasons)} seeds ({lacking[0]})" if lacking else None
+    in_seeds = f"no coefficient in {len(lacking)} of {len(reasons)} seeds ({lacking[0]})" if lacking else None
     ci, no_interval = table.interval(kind, names)
-    note = _joined(note, no_interval, without)
+    note = _joined(in_seeds, no_interval, note)
     return Agreement(mean, sd, se, table.coefficient(kind, names), ci, note, per_seed)
 
 
 def _accuracy(table: ScoreTable, measure: str) -> RankingAccuracy:
     """Count how often the measure orders two encoders as XLR does; a tie counts as a tie."""
-    table, without = table.having((TRUTH, measure))
-    if (reason := _reason(table, (), without)) is not None:
+    table, without, reason = table.usable(TRUTH, measure, varied=False)
+    if reason is not None:
         return RankingAccuracy(None, None, 0, 0, 0, 0, reason)
     i, j = np.triu_indices(len(table), 1)
     x, y = (without_rounding(table.mean[name]) for name in (TRUTH, measure))
@@ -239,11 +238,10 @@ def _accuracy(table: ScoreTable, measure: str) -> RankingAccuracy:
 
 def _difference(table: ScoreTable, rival: str, kind: str) -> CoefficientDifference:
     """Compare BkR's coefficient with a rival's, over the encoders that have all three scores."""
-    table, without = table.having((TRUTH, "BkR", rival))
+    table, without, reason = table.usable(TRUTH, "BkR", rival)
+    if reason is not None:
+        return CoefficientDifference(None, None, None, None, reason)
     columns = [(TRUTH, "BkR"), (TRUTH, rival)]
-    for names in columns:
-        if (reason := _reason(table, names, without)) is not None:
-            return CoefficientDifference(None, None, None, None, reason)
     value = table.coefficient(kind, columns[0]) - table.coefficient(kind, columns[1])
     try:
         (first, these), (second, those) = (table.on_z(kind, names) for names in columns)
