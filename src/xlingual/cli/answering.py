@@ -46,8 +46,11 @@ def named_command(words: str, where: str) -> RequestCommand:
     found: click.Command | None = xlingual
     context = click.Context(xlingual, info_name="xlingual")
     for word in words.split():
-        known = found.list_commands(context) if isinstance(found, click.Group) else []
-        found = found.get_command(context, word) if isinstance(found, click.Group) else None
+        if isinstance(found, RequestCommand):
+            known, found = list(found.further), found.further_command(word)
+        else:
+            known = found.list_commands(context) if isinstance(found, click.Group) else []
+            found = found.get_command(context, word) if isinstance(found, click.Group) else None
         if found is None:
             raise InputError(f"{where}: no command {words!r}.{did_you_mean(word, known)}")
     if not isinstance(found, RequestCommand):

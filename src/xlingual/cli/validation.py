@@ -55,7 +55,7 @@ def table1(request: Table1Request) -> None:
     """
     from xlingual.papers.table1 import validation_table
 
-    output, validations = request.output, dict[str, "Validation"]()
+    output, validations = request.output, dict[str, "Validation | Path"]()
     check_output(output.out, output.report, "a validation table")
     if output.out is not None and (output.out / _FILE).is_file():
         raise InputError(f"--out {output.out} holds a validation: choose another folder for the table")
@@ -92,10 +92,9 @@ def _validated(request: ValidateRequest, progress: Progress) -> Validation:
     return signed(validation, request)
 
 
-def _data_sets(request: Table1Request, progress: Progress) -> Iterator[tuple[str, Validation]]:
+def _data_sets(request: Table1Request, progress: Progress) -> Iterator[tuple[str, Validation | Path]]:
     """Yield the validation of each data set with its name."""
     from xlingual.evaluation.metric_validation import validation_of
-    from xlingual.results.validation import Validation
 
     paths = request.paths
     if any(path.suffix == ".toml" for path in paths):
@@ -108,13 +107,12 @@ def _data_sets(request: Table1Request, progress: Progress) -> Iterator[tuple[str
     else:
         for path in paths:
             folder = path.parent if path.name == _FILE else path
-            yield folder.absolute().name, Validation.read(path)
+            yield folder.absolute().name, path
 
 
-def _in_file(request: Table1Request, progress: Progress) -> Iterator[tuple[str, Validation]]:
+def _in_file(request: Table1Request, progress: Progress) -> Iterator[tuple[str, Validation | Path]]:
     """Yield the validations of a file's data sets; each that is computed gets a folder of its own."""
     from xlingual.evaluation.metric_validation import validation_of
-    from xlingual.results.validation import Validation
 
     file, output = request.paths[0], request.output
     shared = {key.replace("-", "_"): value for key, value in read_toml(file).items()}
@@ -139,6 +137,7 @@ def _in_file(request: Table1Request, progress: Progress) -> Iterator[tuple[str, 
                 finished[name] = folders
                 continue
             options = shared | {key.replace("-", "_"): value for key, value in own.items()}
+            options["quiet"] = output.quiet
             options |= {} if out is None else {"out": str(out / name), "report": output.report}
             requests[name] = cast(ValidateRequest, validate.request(options, place))
         if not requests and (idle := sorted(shared.keys() - {"measure", "family"})):
@@ -151,9 +150,10 @@ def _in_file(request: Table1Request, progress: Progress) -> Iterator[tuple[str, 
             if name in finished and "results" in sets[name]:
                 yield name, validation_of(finished[name], **options)
             elif name in finished:
-                yield name, Validation.read(finished[name][0])
+                yield name, file.parent / finished[name][0]
             else:
-                yield name, _written(requests[name], name, progress)
+                validation = _written(requests[name], name, progress)
+                yield name, validation if output.out is None else output.out / name
 
 
 def _written(request: ValidateRequest, name: str, progress: Progress) -> Validation:

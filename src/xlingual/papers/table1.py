@@ -28,10 +28,10 @@ from xlingual.papers.validation import (
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Finding, Page, Prose, Section
 from xlingual.report.table import Cell, Table, TableRoom, narrower
-from xlingual.results.digest import digest_of
+from xlingual.requests.provenance import note_argument
 from xlingual.results.document import FolderDocument
 from xlingual.results.files import REPORT
-from xlingual.results.provenance import Origin, Provenance, program
+from xlingual.results.provenance import noted, noting
 from xlingual.results.validation import (
     COEFFICIENTS,
     MEASURES,
@@ -148,7 +148,12 @@ def validation_table(validations: Mapping[str, ValidationLike]) -> ValidationTab
         InputError: a file is no validation; measure, K or conventions differ; a row is there twice.
 
     """
-    read = {name: v if isinstance(v, Validation) else Validation.read(v) for name, v in validations.items()}
+    with noting():
+        note_argument(validations)
+        read = {
+            name: v if isinstance(v, Validation) else Validation.read(v) for name, v in validations.items()
+        }
+        provenance = noted(None)
     pairs = [(name, pair) for name, validation in read.items() for pair in validation.pairs]
     if not pairs:
         raise InputError("there is no validation with a language pair: name folders with validation.json")
@@ -187,9 +192,7 @@ def validation_table(validations: Mapping[str, ValidationLike]) -> ValidationTab
         n_tests=len(tested),
         warnings=warnings,
         timings={name: sum(validation.timings.values()) for name, validation in read.items()},
-        provenance=Provenance(
-            program(), derived_from=[Origin(v.schema(), digest_of(v)) for v in read.values()]
-        ),
+        provenance=provenance,
     )
 
 
