@@ -10,11 +10,11 @@ import numpy as np
 
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.runtime import rows_by_language
 from xlingual.encoders.scheme import FIT, SEED, TEXTS, Context, Option, Scheme, not_empty, positive
 from xlingual.errors import InputError, listed
 from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts, digest
+from xlingual.transforms.affine import rows_of_each
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -122,7 +122,7 @@ class LsaEncoder(Encoder):
         self.check_languages(batch.language)
         dim = self.model[self.languages[0]][1].shape[1]
         vectors = np.zeros((len(batch), dim), dtype=np.float32)
-        for tag, rows in rows_by_language(batch):
+        for tag, rows in rows_of_each(batch.language).items():
             tfidf, axes = self.model[tag]
             vectors[rows] = tfidf.transform([batch.text[row] for row in rows.tolist()]) @ axes
         return vectors

@@ -15,7 +15,6 @@ import numpy as np
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError, MissingExtraError, XlingualError, listed, warn
-from xlingual.records import Texts
 
 if TYPE_CHECKING:
     import torch
@@ -92,12 +91,6 @@ def distinct_rows(rows: Iterable[T]) -> tuple[list[T], Ints]:
     number: dict[T, int] = {}
     index = np.array([number.setdefault(row, len(number)) for row in rows], dtype=np.int64)
     return list(number), index
-
-
-def rows_by_language(batch: Texts) -> list[tuple[str, Ints]]:
-    """List each language of a batch, in the order of their first texts, with its rows."""
-    tags, code = distinct_rows(batch.language)
-    return [(tag, np.flatnonzero(code == number)) for number, tag in enumerate(tags)]
 
 
 def require(who: str, extra: str, *packages: str) -> None:

@@ -18,12 +18,12 @@ import numpy as np
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.checkpoints import check_sizes
-from xlingual.encoders.runtime import Batches, choose_device, loading, require, rows_by_language, running
+from xlingual.encoders.runtime import Batches, choose_device, loading, require, running
 from xlingual.encoders.scheme import DEVICE, IMAGES, TEXTS, Context, Option, Scheme, one_of, positive
 from xlingual.encoders.tokens import TextTokens, position_limit
 from xlingual.encoders.transform import FittedTransform
 from xlingual.encoders.wordlists import UnknownWords
-from xlingual.errors import InputError, listed
+from xlingual.errors import InputError
 from xlingual.models.configs import DualEncoderConfig, MlmmeConfig, TripletConfig
 from xlingual.models.folder import NETWORK, TRANSFORM, WEIGHTS, ModelFolder
 from xlingual.models.texts import (
@@ -39,6 +39,7 @@ from xlingual.models.texts import (
 )
 from xlingual.models.words import pretokenized_tokens, tokens
 from xlingual.records import Encoded, Texts
+from xlingual.transforms.affine import rows_of_each
 from xlingual.typed import convert
 
 SCHEME = Scheme(
@@ -98,21 +99,16 @@ class TrainedNetwork(Generic[C]):
     def module(self) -> Any:  # noqa: ANN401  (of torch)
         """The module with the model's weights, ready to encode."""
         require(self.who, "torch", "torch")
-        import torch
-
         weights = self.folder.weights()
         try:
-            with torch.device("meta"):  # so that no memory is asked for what the weights do not fill
-                shapes = {(name, value.shape) for name, value in self.new_module().state_dict().items()}
-            stored = {(name, value.shape) for name, value in weights.items()}
-            misfit = listed(sorted({name for name, _ in shapes ^ stored}), 3)
+            module = self.new_module()
+            module.load_state_dict(weights)
         except (RuntimeError, TypeError, ValueError, AttributeError) as error:  # by settings of other types
             misfit = " ".join(str(error).split())[:200] or type(error).__name__
-        if misfit:
-            raise InputError(f"{self.who}: its weights do not fit its config.json ({misfit}): {_COPY}")
-        module = self.new_module()
+            raise InputError(
+                f"{self.who}: its weights do not fit its config.json ({misfit}): {_COPY}"
+            ) from None
         self.check_unchanged()
-        module.load_state_dict(weights)
         return module.to(choose_device(self.device, self.who)).eval()
 
     def run(self, method: str, *inputs: Any) -> Vectors:  # noqa: ANN401  (arrays; words as they are)
@@ -257,7 +253,7 @@ class MlmmeTexts(Encoder):
         _ = network.module  # its weights are held against its sizes before memory is asked for
         vectors = np.zeros((len(batch), network.config.joint_dim), dtype=np.float32)
         truncated = np.zeros(len(batch), dtype=np.bool_)
-        for tag, rows in rows_by_language(batch):
+        for tag, rows in rows_of_each(batch.language).items():
             words = [network.split(batch.text[row], tag) for row in rows.tolist()]
             numbers = [network.numbers(text, tag) for text in words]
             lengths = np.array(list(map(len, numbers)), dtype=np.int64)

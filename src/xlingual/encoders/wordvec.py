@@ -19,12 +19,13 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.runtime import distinct_rows, rows_by_language
+from xlingual.encoders.runtime import distinct_rows
 from xlingual.encoders.scheme import FIT, TEXTS, Context, Option, Scheme, not_empty, one_of
 from xlingual.encoders.vectorfile import one_size
 from xlingual.encoders.wordlists import LanguageFiles, UnknownWords, segment
 from xlingual.errors import InputError, warn
 from xlingual.records import Texts, digest
+from xlingual.transforms.affine import rows_of_each
 
 SCHEME = Scheme(
     "wordvec",
@@ -83,7 +84,7 @@ class WordvecEncoder(Encoder):
 
     def encode(self, batch: Texts, /) -> Vectors:
         """Give float32 [n, d]; words without a vector are counted for `notes`."""
-        parts = rows_by_language(batch)
+        parts = list(rows_of_each(batch.language).items())
         files = list(map(self.files.of, [tag for tag, _ in parts] or self.files.tags))
         dim = one_size({file.path: file.dim for file in files}, "lie in one space: take aligned files")
         vectors = np.zeros((len(batch), dim), dtype=np.float32)

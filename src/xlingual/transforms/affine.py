@@ -41,19 +41,14 @@ class Affine:
         """The only languages it takes; None: any."""
         return None if None in self.row else tuple(sorted(tag for tag in self.row if tag is not None))
 
-    def of(self, language: str) -> tuple[Floats | None, Floats]:
-        """Return (matrix [d, e] or None, offset [e]) of a language; raise InputError where it has none."""
+    def of(self, language: str | None) -> tuple[Floats | None, Floats]:
+        """Give (matrix [d, e] or None, offset [e]) of a language; raise InputError where it has none."""
         place = self.row.get(language, self.row.get(None))
         if place is None:
             raise InputError(
                 f"fitted on texts in {listed(self.languages or (), 20)}, and not in {language!r}: fit it on "
                 "texts in that language too"
             )
-        return self.at(language)
-
-    def at(self, tag: str | None) -> tuple[Floats | None, Floats]:
-        """Give (matrix [d, e] or None, offset [e]) of a language's place; None: of all others."""
-        place = self.row.get(tag, self.row.get(None, 0))
         if self.matrix is None:
             return None, self.offset[place]
         return self.matrix[place if len(self.matrix) > 1 else 0], self.offset[place]
@@ -116,30 +111,21 @@ class Affine:
         return Affine.of_arrays(self.arrays(), self.places)
 
     def then(self, after: Affine) -> Affine:
-        """Return the map that applies this one and `after` to its vectors: x·M·M' + b·M' + b'."""
-        tags = [tag for tag in {**self.row, **after.row} if _has(self, tag) and _has(after, tag)]
+        """Make the map that applies this one and `after` to its vectors: x·M·M' + b·M' + b'."""
+        both = (self, after)
+        tags = [tag for tag in {**self.row, **after.row} if all(tag in m.row or None in m.row for m in both)]
         if not tags:
             raise InputError("two transforms in a row have no language in common: fit both on the same texts")
-        offsets, matrices = list[Floats](), list[Floats | None]()
-        shared = all(map.matrix is None or len(map.matrix) == 1 for map in (self, after))
+        offsets, matrices = list[Floats](), list[Floats]()
+        shared = all(map.matrix is None or len(map.matrix) == 1 for map in both)
         for tag in tags:
-            (first, b), (second, c) = (map.at(tag) for map in (self, after))
+            (first, b), (second, c) = self.of(tag), after.of(tag)
             offsets.append((b if second is None else b @ second) + c)
-            if not shared or not matrices:
-                matrices.append(_product(first, second))
-        whole = None if matrices[0] is None else np.stack([m for m in matrices if m is not None])
+            factors = [matrix for matrix in (first, second) if matrix is not None]
+            if factors and not (shared and matrices):
+                matrices.append(factors[0] if len(factors) == 1 else factors[0] @ factors[1])
+        whole = np.stack(matrices) if matrices else None
         return Affine({tag: place for place, tag in enumerate(tags)}, np.stack(offsets), whole)
-
-
-def _has(map: Affine, tag: str | None) -> bool:
-    return tag in map.row or None in map.row
-
-
-def _product(first: Floats | None, second: Floats | None) -> Floats | None:
-    if first is None or second is None:
-        return second if first is None else first
-    product: Floats = first @ second
-    return product
 
 
 def unit_rows(vectors: Vectors) -> Vectors:

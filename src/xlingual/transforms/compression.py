@@ -60,26 +60,14 @@ class Levels:
     @classmethod
     def of(cls, data: FitData) -> Levels:
         """Return the levels for the rows of `data` that are not zero; InputError where there is none."""
-        low, high = None, None
-        for _, piece in data.in_pieces(np.arange(len(data.languages))):
-            rows = piece[piece.any(axis=1)]
-            if len(rows):
-                least, most = rows.min(axis=0), rows.max(axis=0)
-                low = least if low is None else np.minimum(low, least)
-                high = most if high is None else np.maximum(high, most)
-        if low is None or high is None:
+        pieces = [piece[piece.any(axis=1)] for _, piece in data.in_pieces(np.arange(len(data.languages)))]
+        ends = [(rows.min(axis=0), rows.max(axis=0)) for rows in pieces if len(rows)]
+        if not ends:
             raise InputError("all vectors of the texts that it is fitted on are zero: fit it on other texts")
-        return cls(low, high)
-
-    def codes(self, vectors: Vectors) -> np.ndarray:
-        """Return the level of each number, uint8 [n, d]."""
-        step = (self.high - self.low) / _STEPS
-        away = np.asarray(vectors, dtype=np.float64) - self.low
-        level = np.divide(away, step, out=np.zeros_like(away), where=step > 0)
-        return np.clip(np.rint(level), 0, _STEPS).astype(np.uint8)
+        return cls(np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0))
 
     def apply(self, vectors: Vectors, languages: object = None) -> Vectors:
-        """Return what the levels of the vectors [n, d] stand for, float32; zero vectors stay zero.
+        """Give what the levels of the vectors [n, d] stand for, float32; zero vectors stay zero.
 
         All languages have the same levels. Raises InputError for another d.
         """
@@ -89,6 +77,8 @@ class Levels:
                 "another encoder"
             )
         step = (self.high - self.low) / _STEPS
-        found: Vectors = (self.low + self.codes(vectors) * step).astype(np.float32)
-        found[~vectors.any(axis=1)] = 0
-        return found
+        away = np.asarray(vectors, dtype=np.float64) - self.low
+        level = np.divide(away, step, out=np.zeros_like(away), where=step > 0)
+        rounded: Vectors = (self.low + np.clip(np.rint(level), 0, _STEPS) * step).astype(np.float32)
+        rounded[~vectors.any(axis=1)] = 0
+        return rounded

@@ -13,20 +13,10 @@ from xlingual.transforms.moments import FitData, Moments, PairMoments
 _PENALTIES = 10.0 ** np.arange(-6, 2)  # of `ridge`, times the mean variance of a dimension
 
 
-def delta(data: FitData, start: str, to: str) -> Affine:
-    """Return x + the mean difference of translations in `to` and in `start`, for x in `start`.
+def deltas(data: FitData, to: str | None = None) -> Affine:
+    """Return x + the mean difference of translations in the language `to` and in its own.
 
     Pires, Schlinger and Garrette, How multilingual is multilingual BERT?, ACL 2019 (footnote 2 of LAReQA).
-    Texts in other languages stay as they are.
-    """
-    here, there = _halves(data.pairs(start, to).whole())[:2]
-    offsets = np.stack([np.zeros_like(here), there - here])
-    return Affine({None: 0, start: 1}, offsets)
-
-
-def deltas(data: FitData, to: str | None = None) -> Affine:
-    """Return x + the mean difference of translations in the language `to` and in its own: `delta` for all.
-
     `to` is the language with the most pairs unless given; its texts stay as they are. Where every item has a
     text in every language this is `centre` with the mean of `to` put back.
     """

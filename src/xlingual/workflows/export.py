@@ -227,7 +227,7 @@ def _export_maps(folder: ModelFolder, out: Path, replace: bool) -> ExportedModel
     map, who = map_of(folder), f"model:{folder.path}"
     arrays: dict[str, np.ndarray] = {}
     for tag in map.places:
-        matrix, offset = map.at(tag)
+        matrix, offset = map.of(tag)
         arrays[f"{place_name(tag)}.matrix"] = np.eye(map.dim) if matrix is None else matrix
         arrays[f"{place_name(tag)}.offset"] = offset
     name = place_name(map.places[0])

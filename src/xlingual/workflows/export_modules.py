@@ -244,7 +244,7 @@ def triplet_export(folder: ModelFolder, base: Network, field: str | None) -> Exp
 def mapped_export(folder: ModelFolder, base: Network, language: str | None) -> Export:
     """Put unit length and the map of a language behind the base, as a dense layer without activation."""
     map = map_of(folder)
-    matrix, offset = map.at(_place(folder, map, language))
+    matrix, offset = map.of(_place(folder, map, language))
     matrix = np.eye(map.dim) if matrix is None else matrix
     modules = list(base.model)
     if (whole := whole_dim(base.model) or 0) > map.dim:  # the base's vectors are cut

@@ -6,13 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual.errors import InputError
-from xlingual.transforms import moments
-from xlingual.transforms.affine import unit_rows
 from xlingual.transforms.compression import (
     Levels,
-    halved,
     signs,
-    truncated,
 )
 from xlingual.transforms.moments import FitData
 
@@ -47,14 +43,13 @@ def test_a_zero_vector_has_no_signs_and_zero_counts_as_no_bit():
 def test_levels_are_those_of_a_plain_transcription(seed):
     fit, x = drawn(seed), 1.5 * drawn(seed + 1000)
     found = levels(fit)
-    codes, values = found.codes(x), found.apply(x)
+    values = found.apply(x)
     for j in range(x.shape[1]):
         low, high = float(min(fit[:, j])), float(max(fit[:, j]))
         ladder = [low + k * (high - low) / 255 for k in range(256)]
         for i in range(len(x)):
             nearest = min(range(256), key=lambda k: abs(ladder[k] - float(x[i, j])))
-            assert int(codes[i, j]) == nearest
-            assert values[i, j] == pytest.approx(ladder[codes[i, j]], abs=1e-6)
+            assert values[i, j] == pytest.approx(ladder[nearest], abs=1e-6)
 
 
 def test_no_number_within_the_ends_moves_by_more_than_half_a_step():
@@ -63,56 +58,8 @@ def test_no_number_within_the_ends_moves_by_more_than_half_a_step():
     assert (np.abs(levels(fit).apply(fit) - fit) <= step / 2 + 1e-6).all()
 
 
-def test_what_levels_stand_for_has_the_same_levels():
-    fit, x = drawn(3), drawn(4)
-    found = levels(fit)
-    once = found.apply(x)
-    np.testing.assert_array_equal(found.codes(once), found.codes(x))
-    np.testing.assert_array_equal(found.apply(once), once)
-
-
-def test_levels_are_found_in_pieces_as_in_one(monkeypatch):
-    fit = drawn(5, 50)
-    whole = levels(fit)
-    monkeypatch.setattr(moments, "_ROWS", 7)
-    pieces = levels(fit)
-    np.testing.assert_array_equal(whole.low, pieces.low)
-    np.testing.assert_array_equal(whole.high, pieces.high)
-
-
-def test_zero_vectors_neither_set_levels_nor_have_one():
-    fit = 5 + np.abs(drawn(6))
-    found = levels(np.vstack([fit, np.zeros((1, fit.shape[1]), np.float32)]))
-    assert (found.low >= 5).all()
-    assert not found.apply(np.zeros((1, fit.shape[1]), np.float32)).any()
-
-
-def test_a_dimension_that_never_varies_stays():
-    fit = drawn(7)
-    fit[:, 2] = 0.5
-    np.testing.assert_array_equal(levels(fit).apply(drawn(8))[:, 2], np.float32(0.5))
-
-
 def test_levels_of_nothing_or_of_others_are_refused():
     with pytest.raises(InputError, match="are zero"):
         levels(np.zeros((3, 2), np.float32))
     with pytest.raises(InputError, match="fitted on vectors of 7 dimensions, found 3"):
         levels(drawn(1)).apply(drawn(1)[:, :3])
-
-
-def test_halves_are_the_nearest_numbers_of_sixteen_bits():
-    x = drawn(9)
-    np.testing.assert_array_equal(halved(x), np.float16(x).astype(np.float32))
-
-
-def test_the_first_dimensions():
-    x = drawn(10)
-    np.testing.assert_array_equal(truncated(x, 3), x[:, :3])
-    with pytest.raises(InputError, match="8 dimensions are asked for, and the vectors have 7"):
-        truncated(x, 8)
-
-
-def test_unit_length():
-    x = np.vstack([drawn(11), np.zeros((1, 7), np.float32)])
-    length = np.linalg.norm(unit_rows(x), axis=1)
-    np.testing.assert_allclose(length, [*[1.0] * 20, 0.0], atol=1e-6)
