@@ -34,55 +34,33 @@ _BY = Option(
 _TO = Option("to", not_empty, None, "language that others are mapped to; unless given, with the most pairs")
 _SHRINK = Option("shrink", share, None, "part of the covariance that is shrunk, 0 to 1; from the data (OAS)")
 _QUANTIZE = Option("fit", not_empty, None, f"{FIT}; for int8 alone, required")
-_K, _AUTO = "K", "K or auto"
+_K, _AUTO, _BITS = "K", "K or auto", f"{F16}, {INT8} or {BINARY}"
 _TABLE: tuple[tuple[str, str, Fit | None, str | None, tuple[Option, ...]], ...] = (
-    ("centre", "vectors less the mean of their language", methods.centre, None, (_BY,)),
-    (
-        "standardize",
-        "vectors less their mean, each dimension divided by its deviation",
-        methods.standardize,
-        None,
-        (_BY,),
-    ),
-    (
-        "whiten",
-        "vectors less their mean, made to vary alike in all directions",
-        methods.whiten,
-        None,
-        (_BY, _SHRINK),
-    ),
-    (
-        "all-but-the-top",
-        "vectors less their mean and the K directions in which all vary most",
-        methods.all_but_the_top,
-        _AUTO,
-        (),
-    ),
-    ("lir", "vectors less the first K principal directions of their language", methods.lir, _K, ()),
-    ("lsar", "vectors less the K directions in which the means of languages differ", methods.lsar, _AUTO, ()),
-    ("pca", "the K principal components of the vectors", methods.pca, _K, ()),
-    (
-        "delta",
-        "vectors moved by the mean difference of translations to one language",
-        paired.deltas,
-        None,
-        (_TO,),
-    ),
-    ("procrustes", "vectors rotated to those of their translations", paired.procrustes, None, (_TO,)),
-    ("ridge", "vectors mapped to those of their translations, linearly", paired.ridge, None, (_TO,)),
-    ("cca", "the K directions in which translations vary together", paired.cca, _AUTO, ()),
-    ("truncate", "the first K dimensions of the vectors", None, _K, ()),
-    (
-        "quantize",
-        "vectors of fewer bits a number: f16, int8 or binary (their signs)",
-        None,
-        f"{F16}, {INT8} or {BINARY}",
-        (_QUANTIZE,),
-    ),
+    ("centre", "less the mean of their language", methods.centre, None, (_BY,)),
+    ("standardize", "less their mean, each dimension by its deviation", methods.standardize, None, (_BY,)),
+    ("whiten", "less their mean, varying alike in all directions", methods.whiten, None, (_BY, _SHRINK)),
+    ("all-but-the-top", "less the K directions in which all vary most", methods.all_but_the_top, _AUTO, ()),
+    ("lir", "less the first K principal directions of their language", methods.lir, _K, ()),
+    ("lsar", "less the K directions in which the means of languages differ", methods.lsar, _AUTO, ()),
+    ("pca", "as their K principal components", methods.pca, _K, ()),
+    ("delta", "moved by the mean difference of translations to one language", paired.deltas, None, (_TO,)),
+    ("procrustes", "rotated to those of their translations", paired.procrustes, None, (_TO,)),
+    ("ridge", "mapped to those of their translations, linearly", paired.ridge, None, (_TO,)),
+    ("cca", "as K directions in which translations vary together", paired.cca, _AUTO, ()),
+    ("truncate", "cut to their first K dimensions", None, _K, ()),
+    ("quantize", "of fewer bits a number: f16, int8 or binary (their signs)", None, _BITS, (_QUANTIZE,)),
 )
-SCHEMES: tuple[Scheme, ...] = tuple(
-    Scheme(name, (TEXTS,), summary, __name__, argument, (*options, *([_FIT] if fit else [])), over="must")
-    for name, summary, fit, argument, options in _TABLE
+SCHEMES = tuple(
+    Scheme(
+        name,
+        (TEXTS,),
+        f"vectors {what}",
+        __name__,
+        argument,
+        (*options, *([_FIT] if fit else [])),
+        over="must",
+    )
+    for name, what, fit, argument, options in _TABLE
 )
 _METHODS = {name: fit for name, _, fit, _, _ in _TABLE if fit}
 _BY_LANGUAGE = ("lir", "procrustes", "ridge", "cca", "delta")
