@@ -163,8 +163,8 @@ def test_validations_of_folders_and_of_a_file_become_one_table(tmp_path, monkeyp
     assert run([*command, "IKEA", "emoji/validation.json", "--out", "table", "--report"]) == 0
     table = ValidationTable.read("table")
     assert [row.data_set for row in table.rows] == ["IKEA", "emoji"]
-    origins = [origin.path for origin in table.provenance.derived_from]
-    assert origins == ["IKEA/validation.json", "emoji/validation.json"]
+    origins = {origin.path for origin in table.provenance.derived_from}
+    assert origins == {"IKEA/validation.json", "emoji/validation.json"}
     capsys.readouterr()
     file = tmp_path / "sets" / "table1.toml"
     file.parent.mkdir()
