@@ -16,8 +16,7 @@ from statistics import median
 import numpy as np
 import torch
 
-from xlingual.training.recipes.text_pairs import TextPairs
-from xlingual.training.recipes.triplet import TripletRecipe, build_model
+from xlingual.training.recipes.triplet import TextPairs, TripletRecipe, build_model
 from xlingual.training.recipes.triplet_options import TripletOptions
 
 TEXTS, DIM, LANGUAGES, EPOCHS = 100_000, 768, 5, 40

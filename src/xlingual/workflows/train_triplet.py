@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -21,9 +21,11 @@ from xlingual.store import StoreLike, open_store
 from xlingual.training.corpus import Source
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import OnLog, ValidationScores
-from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
+
+if TYPE_CHECKING:
+    from xlingual.training.recipes.triplet import TextPairs
 
 
 @takes_data("validation", leave=(int, float))
@@ -95,7 +97,7 @@ def _trained(
     languages: Sequence[str],
 ) -> TrainedModel:
     """Make the vectors, train, and write the model."""
-    from xlingual.training.recipes.triplet import TripletRecipe, build_model, mapped_pairs
+    from xlingual.training.recipes.triplet import TripletRecipe, build_model, mapped_pairs, pack_pairs
 
     pairs = pack_pairs(run.work / "train", train, options, source)
     validation = pack_pairs(run.work / "validation", held_out, options, source)

@@ -15,8 +15,12 @@ from xlingual.models.unit import side_by_side, unit  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 from xlingual.training.corpus import Source  # noqa: E402
 from xlingual.training.loop import FitOptions  # noqa: E402
-from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs  # noqa: E402
-from xlingual.training.recipes.triplet import TripletRecipe, build_model  # noqa: E402
+from xlingual.training.recipes.triplet import (  # noqa: E402
+    TextPairs,
+    TripletRecipe,
+    build_model,
+    pack_pairs,
+)
 from xlingual.training.recipes.triplet_options import TripletOptions  # noqa: E402
 from xlingual.workflows.train_triplet import train_triplet  # noqa: E402
 
