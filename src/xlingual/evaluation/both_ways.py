@@ -1,4 +1,4 @@
-"""Ranks both ways between two sets of vectors; several vectors of a set may belong to one item.
+"""Ranks both ways between two sets of vectors, of which several may belong to one item, and what is ranked.
 
 One pass over the similarities gives both ways; the best of a query's relevant candidates counts.
 """
@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
+from xlingual import encoders
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed.sides import ImageIndex
-from xlingual.errors import InputError, parameter, warn
+from xlingual.embed.sides import ImageIndex, fit_texts_for
+from xlingual.encoders import Encoder, EncoderLike
+from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.hubs import places_of
+from xlingual.evaluation.run import EncoderSpecs
 from xlingual.measures import MedianRank, SuccessAt
 from xlingual.measures.hubness import Places
 from xlingual.ragged import components, members
@@ -118,6 +122,60 @@ def sum_of_recalls(*ways: RankCounts, depths: Sequence[int] = DEPTHS) -> float:
 def sum_of_recalls_between(vectors_a: np.ndarray, item_a: Ints, vectors_b: np.ndarray, item_b: Ints) -> float:
     """Return the sum of recalls both ways between two sets of vectors: see `rank_both_ways`."""
     return sum_of_recalls(*rank_both_ways(vectors_a, item_a, vectors_b, item_b))
+
+
+@dataclass
+class System:
+    """A text encoder and an image encoder whose vectors are compared, and the languages it is for."""
+
+    name: str  # of the text encoder
+    texts: Encoder
+    image_name: str
+    images: Encoder
+    languages: tuple[str, ...]
+
+
+def systems_of(
+    manifest: Manifest,
+    text_specs: EncoderSpecs,
+    image_specs: Sequence[EncoderLike] | EncoderLike,
+    languages: Sequence[str] | None,
+) -> list[System]:
+    """Return text and image encoders paired in order, or with one image encoder for all.
+
+    Raises InputError where the numbers of encoders differ, or where two encoders are of different models.
+    """
+    chosen = list(dict.fromkeys(manifest.languages if languages is None else languages))
+    if not chosen:
+        raise InputError(
+            f"no language is named: give one, as in {parameter('languages', ['en', 'de'])}, or leave it out"
+        )
+    texts = encoders.text_encoders(text_specs, languages=chosen, fit_texts=fit_texts_for(manifest))
+    specs = image_specs if isinstance(image_specs, list | tuple) else [cast("EncoderLike", image_specs)]
+    if not specs:
+        raise InputError(
+            f"text encoder {next(iter(texts))!r} needs the image encoder of its space: give one "
+            f"({parameter('image_encoders', 'model:DIR')})"
+        )
+    if len(specs) not in (1, len(texts)):
+        raise InputError(
+            f"{len(specs)} image encoders for {len(texts)} text encoder{'s' if len(texts) > 1 else ''} "
+            f"({listed(texts, 8)}): give one for all, or one for each text encoder in the same order"
+        )
+    images = [encoders.image_encoder(spec, languages=chosen) for spec in specs]
+    systems = []
+    for (name, encoder), (image_name, eyes) in zip(
+        texts.items(), images * (len(texts) // len(images)), strict=True
+    ):
+        if None not in (encoder.space, eyes.space) and encoder.space != eyes.space:
+            raise InputError(
+                f"text encoder {name!r} and image encoder {image_name!r} are of different models "
+                f"({encoder.space:.12} and {eyes.space:.12}), so their vectors cannot be compared: pair each "
+                "text encoder with the image encoder of the same model, in the same order"
+            )
+        spoken = tuple(tag for tag in chosen if encoder.languages is None or tag in encoder.languages)
+        systems.append(System(name, encoder, image_name, eyes, spoken))
+    return systems
 
 
 @dataclass(frozen=True)

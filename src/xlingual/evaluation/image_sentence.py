@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any, Unpack, cast
@@ -11,7 +10,6 @@ from typing import Any, Unpack, cast
 import numpy as np
 from msgspec import structs
 
-from xlingual import encoders
 from xlingual.arrays import Ints
 from xlingual.data.images import cut, thumbnails
 from xlingual.data.manifest import DataOptions, Manifest, ManifestLike, takes_data
@@ -20,18 +18,19 @@ from xlingual.embed.sides import (
     TextVectors,
     embed_images,
     embed_texts,
-    fit_texts_for,
     queries_for,
 )
-from xlingual.encoders import Encoder, EncoderLike
+from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.both_ways import (
     DEPTHS,
     PERCENT,
     ShownImages,
     Side,
+    System,
     difference_of_medians,
     ranked_pairs,
+    systems_of,
 )
 from xlingual.evaluation.estimates import Estimate, Score, score
 from xlingual.evaluation.hubs import HUBS_OF, NamedHubs, hubs_of
@@ -114,60 +113,6 @@ def image_sentence(
     run.take_captions(languages)
     run.take_baselines([baselines] if isinstance(baselines, str) else baselines)
     return run.results(examples)
-
-
-@dataclass
-class System:
-    """A text encoder and an image encoder whose vectors are compared, and the languages it is for."""
-
-    name: str  # of the text encoder
-    texts: Encoder
-    image_name: str
-    images: Encoder
-    languages: tuple[str, ...]
-
-
-def systems_of(
-    manifest: Manifest,
-    text_specs: EncoderSpecs,
-    image_specs: Sequence[EncoderLike] | EncoderLike,
-    languages: Sequence[str] | None,
-) -> list[System]:
-    """Return text and image encoders paired in order, or with one image encoder for all.
-
-    Raises InputError where the numbers of encoders differ, or where two encoders are of different models.
-    """
-    chosen = list(dict.fromkeys(manifest.languages if languages is None else languages))
-    if not chosen:
-        raise InputError(
-            f"no language is named: give one, as in {parameter('languages', ['en', 'de'])}, or leave it out"
-        )
-    texts = encoders.text_encoders(text_specs, languages=chosen, fit_texts=fit_texts_for(manifest))
-    specs = image_specs if isinstance(image_specs, list | tuple) else [cast("EncoderLike", image_specs)]
-    if not specs:
-        raise InputError(
-            f"text encoder {next(iter(texts))!r} needs the image encoder of its space: give one "
-            f"({parameter('image_encoders', 'model:DIR')})"
-        )
-    if len(specs) not in (1, len(texts)):
-        raise InputError(
-            f"{len(specs)} image encoders for {len(texts)} text encoder{'s' if len(texts) > 1 else ''} "
-            f"({listed(texts, 8)}): give one for all, or one for each text encoder in the same order"
-        )
-    images = [encoders.image_encoder(spec, languages=chosen) for spec in specs]
-    systems = []
-    for (name, encoder), (image_name, eyes) in zip(
-        texts.items(), images * (len(texts) // len(images)), strict=True
-    ):
-        if None not in (encoder.space, eyes.space) and encoder.space != eyes.space:
-            raise InputError(
-                f"text encoder {name!r} and image encoder {image_name!r} are of different models "
-                f"({encoder.space:.12} and {eyes.space:.12}), so their vectors cannot be compared: pair each "
-                "text encoder with the image encoder of the same model, in the same order"
-            )
-        spoken = tuple(tag for tag in chosen if encoder.languages is None or tag in encoder.languages)
-        systems.append(System(name, encoder, image_name, eyes, spoken))
-    return systems
 
 
 def both_ways(language: str) -> tuple[Subject, Subject]:

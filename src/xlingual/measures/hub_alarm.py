@@ -13,7 +13,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.measures.binomial import at_most, quantile
+from xlingual.measures.binomial import chances, quantile
 
 # Both bounds are chosen in docs/results/hubs.md: no hubs, no alarm; and
 # an alarm where a repair pays.
@@ -70,8 +70,11 @@ class ByChance:
 
     def among(self, least: Ints) -> Floats:
         """Return how many candidates are found from least[i] to below least[i + 1] times, float64 [bins]."""
-        below = np.append(at_most(least - 1, self.n, self.p), 1.0)
-        found: Floats = self.m * np.diff(below)
+        if self.p >= 1:
+            return self.m * np.diff((least > self.n).astype(np.float64), append=1.0)
+        chance = chances(self.n, self.p)
+        begin = np.minimum(least, len(chance))
+        found: Floats = self.m * np.add.reduceat(np.append(chance, 0.0), begin)
         return found
 
 

@@ -214,16 +214,14 @@ def test_threads_the_order_of_systems_and_texts_without_images_change_no_number(
     assert one == other
 
 
-def test_systems_that_tell_different_images_apart_are_not_paired():
+def test_systems_that_tell_different_images_apart_are_not_paired(tmp_path):
     """Without bytes images are distinct by their vectors: an encoder that merges some has other queries."""
-
-    class Vectors(Pictures):
-        opens_images = False
-
     merging = IMAGES.copy()
     merging[1] = merging[0]
     data = [{**row, "item": row["id"].split(".")[0], "image": None} for row in rows({"en": 2})]
-    images = [Vectors(), Vectors(merging)]
+    images = [str(tmp_path / f"{name}.npy") for name in ("all", "merging")]
+    for path, vectors in zip(images, (IMAGES, merging), strict=True):
+        np.save(path, vectors)
     systems = [Captions("a", 0.5), Captions("b", 2.0)]
     results = evaluated(Manifest.of(data), *systems, image_encoders=images, baselines="a")
     against = [found.views.against for found in by_key(results.entries, encoder="b")]
