@@ -27,4 +27,4 @@ def chances(n: int, p: float) -> Floats:
     most = min(n, int(n * p + _FAR * np.sqrt(n * p + 1) + _FAR))
     hits = np.arange(1, most + 1)
     log = n * np.log1p(-p) + np.cumsum(np.log((n - hits + 1) / hits) + np.log(p) - np.log1p(-p))
-    return np.exp(np.append(n * np.log1p(-p), log))
+    return np.asarray(np.exp(np.append(n * np.log1p(-p), log)))
