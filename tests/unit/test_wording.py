@@ -85,6 +85,7 @@ def _requests(group):
         command = group.get_command(click.Context(group), name)
         if isinstance(command, RequestCommand):
             yield command.kind
+            yield from (command.further_command(word).kind for word in command.further)
         elif isinstance(command, click.Group):
             yield from _requests(command)
 
