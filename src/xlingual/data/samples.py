@@ -190,7 +190,7 @@ class Sampler:
         both = len(self._in_both(source, target))
         a, b = (len(self._items[language]) - both for language in (source, target))
         most = (a + b + both) // 2 if abs(a - b) <= both else min(a, b) + both
-        return min(self.size, most, both) if matching else min(self.size, most)
+        return min(self.size, max(most, 1), both) if matching else min(self.size, most)
 
     def non_matching(self, source: str, target: str) -> list[Sample]:
         """Return one sample for each seed in which no target belongs to the item of a source.
