@@ -223,15 +223,15 @@ def _languages(found: Check) -> Table:
 
 def _directions(found: Check) -> Table:
     """Return the table of the language pairs with the fewest sources."""
-    of, last = len(found.directions), 4 if found.pictures is None else 5  # without images four columns
+    of = len(found.directions)
     fewest = f", the smallest {_MOST_PAIRS} of {of}" if of > _MOST_PAIRS else ""
-    heads = ["source-target", "with both", "bkr sources", "bkr targets", "source images"]
+    heads = ["source-target", "with both", "bkr sources", "bkr targets"]
     rows = [
         [f"{pair.source}-{pair.target}", *map(Cell.count, astuple(pair)[2:])] for pair in found.directions
     ]
     return Table.of_texts(
         f"items per language pair{fewest}",
-        heads[:last],
-        [row[:last] for row in rows[:_MOST_PAIRS]],
+        heads,
+        rows[:_MOST_PAIRS],
         where="both",
     )

@@ -57,9 +57,8 @@ class PairCheck:
     source: str
     target: str
     n_both: int  # items that have both languages; they are divided between the sides
-    n_sources: int  # items on the source side
+    n_sources: int  # items on the source side; R@10 needs more than 10
     n_targets: int
-    n_pictures: int  # most distinct images on the source side; R@10 needs more than 10
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class Check:
     n_items_multilingual: int  # items with texts in more than one language
     languages: list[LanguageCheck]
     pairs: dict[tuple[str, str], int]  # items that have both languages
-    directions: list[PairCheck]  # source-target pairs, those with the fewest images first
+    directions: list[PairCheck]  # source-target pairs, those with the fewest sources first
     shared_texts: dict[tuple[str, str], int]  # different texts that occur in both languages
     pictures: ImageCheck | None  # None: the manifest names no images
     findings: list[CheckFinding]  # errors first
@@ -116,7 +115,7 @@ def check(manifest: Manifest, progress: Progress | None = None, *, problems: Seq
         n_items_multilingual=int((has.sum(axis=1) > 1).sum()),
         languages=[_check_language(manifest, tag, code, seen) for tag in manifest.languages],
         pairs={(a, b): int(together[i, j]) for (i, a), (j, b) in combinations(tags, 2)},
-        directions=_directions(manifest, together),
+        directions=_directions(manifest.languages, together),
         shared_texts={pair: count for pair, count in shared.items() if count},
         pictures=check_images(manifest, progress) if manifest.has_images else None,
         findings=[],
@@ -225,28 +224,18 @@ def _check_language(manifest: Manifest, tag: str, code: Ints, seen: np.ndarray) 
     )
 
 
-def _directions(manifest: Manifest, together: Ints) -> list[PairCheck]:
-    """List each source-target pair as Backretrieval divides it, the fewest source images first.
+def _directions(tags: Sequence[str], together: Ints) -> list[PairCheck]:
+    """List each source-target pair as Backretrieval divides it, the fewest sources first.
 
     `together` [languages, languages] counts the items that have both: these are halved, with one more for the
-    sources where their number is odd; others serve on their own side. Where the manifest names no images,
-    vectors of them may be there: one for each item is assumed.
+    sources where their number is odd; others serve on their own side.
     """
-    items, images = np.diag(together).tolist(), []
-    for rows in map(manifest.rows_of, manifest.languages):
-        picture = manifest.image[rows] if manifest.has_images else manifest.item[rows]
-        pairs = np.unique(np.stack([manifest.item[rows], picture])[:, picture >= 0], axis=1)
-        per_item = np.unique(pairs[0], return_counts=True)[1].max(initial=0)
-        images.append((len(distinct_values(pairs[1])), int(per_item)))
     directions = []
-    for (i, source), (j, target) in permutations(enumerate(manifest.languages), 2):
-        both = int(together[i, j])
-        only_target = both == items[j] == 1 < items[i]  # the only item that can be a target
-        half = 0 if only_target else (both + 1) // 2
-        n_sources = items[i] - both + half
-        n_pictures = min(images[i][0], n_sources * images[i][1])
-        directions.append(PairCheck(source, target, both, n_sources, items[j] - half, n_pictures))
-    return sorted(directions, key=lambda pair: (pair.n_pictures, pair.n_sources))
+    for (i, source), (j, target) in permutations(enumerate(tags), 2):
+        both, sources, targets = (int(together[place]) for place in ((i, j), (i, i), (j, j)))
+        half = 0 if both == targets == 1 < sources else (both + 1) // 2  # the only item that can be a target
+        directions.append(PairCheck(source, target, both, sources - both + half, targets - half))
+    return sorted(directions, key=lambda pair: pair.n_sources)
 
 
 def _n(things: int | Sequence[object], what: str) -> str:
@@ -264,11 +253,10 @@ def _findings(check: Check) -> Iterator[CheckFinding]:
     if len(tags) == 1:
         alone = f"the only language is {tags[0]!r}: add texts in another, since two are compared"
         cases.append(("one language", tags, alone))
-    if few := [pair for pair in check.directions if pair.n_pictures <= _DEPTH]:
-        what = "images" if images is not None else "items"
-        pairs = listed((f"{pair.source}-{pair.target} {pair.n_pictures}" for pair in few), 3)
+    if few := [pair for pair in check.directions if pair.n_sources <= _DEPTH]:
+        pairs = listed((f"{pair.source}-{pair.target} {pair.n_sources}" for pair in few), 3)
         sentence = (
-            f"{_n(few, 'language pair')} of {len(check.directions):,} with {_DEPTH} source {what} or fewer "
+            f"{_n(few, 'language pair')} of {len(check.directions):,} with {_DEPTH} source items or fewer "
             f"({pairs}), since items with both languages are divided between sources and targets: "
             f"Backretrieval's R@{_DEPTH} needs more; give more items, a smaller k or other pairs (--pairs)"
         )

@@ -21,7 +21,7 @@ import numpy as np
 from xlingual.arrays import Floats
 from xlingual.data.languages import tag_of
 from xlingual.data.rows import is_missing, is_number, parsed, read_bytes, read_parquet, read_rows, unpacked
-from xlingual.errors import InputError, listed, warn
+from xlingual.errors import InputError, listed
 from xlingual.files import regular_file
 from xlingual.results.provenance import note_file
 
@@ -200,33 +200,29 @@ def _cbor(raw: bytes, at: int) -> tuple[Any, int]:
 
 
 def _predictions(source: str, content: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Read the results in MTEB's predictions, {subset: {split: {query: {document: score}}}}.
+    """Read the results in MTEB's predictions, {subset: {split: {query: {document: score}}}}; test of splits.
 
     Several subsets are named by languages, which stand before the names of queries and documents ("de:17").
     """
     subsets = {name: own for name, own in content.items() if name != _PREDICTIONS}
     joined: dict[str, dict[str, float]] = {}
     for subset, splits in subsets.items():
-        split = "test" if not isinstance(splits, dict) or len(splits) != 1 else next(iter(splits))
-        results = splits.get(split) if isinstance(splits, dict) else None
+        only = next(iter(splits.values()), None) if isinstance(splits, dict) and len(splits) == 1 else None
+        results = splits.get("test", only) if isinstance(splits, dict) else None
         if not isinstance(results, dict) or not all(isinstance(own, dict) for own in results.values()):
             raise InputError(
-                f"{source}: {subset!r} holds no results of queries in the split {split!r}: only predictions "
-                "of retrieval tasks are runs ({query: {document: score}})"
+                f"{source}: {subset!r} holds no results of queries in a split 'test': only predictions of "
+                "retrieval tasks are runs ({query: {document: score}})"
             )
-        if len(splits) > 1:
-            warn(f"{source}: of the splits {listed(splits, 10)} of {subset!r}, test is read")
-        prefixes = ["", ""]
-        if len(subsets) > 1:
-            parts = [subset] if tag_of(subset) else subset.split("-")
-            tags = [tag_of(part, any_code=True) for part in (parts[0], parts[-1])]
-            if None in tags:
-                raise InputError(
-                    f"{source}: the subset {subset!r} names no language: keep one subset in the file"
-                )
-            prefixes = [f"{tag}:" for tag in tags]
+        parts = [subset] if tag_of(subset) else subset.split("-")
+        tags = [tag_of(part, any_code=True) for part in (parts[0], parts[-1])]
+        if len(subsets) > 1 and None in tags:
+            raise InputError(
+                f"{source}: the subset {subset!r} names no language: keep one subset in the file"
+            )
+        documents, queries = (f"{tag}:" if len(subsets) > 1 else "" for tag in tags)
         for query, own in results.items():
-            joined[f"{prefixes[1]}{query}"] = {f"{prefixes[0]}{name}": score for name, score in own.items()}
+            joined[f"{queries}{query}"] = {f"{documents}{name}": score for name, score in own.items()}
     return joined
 
 
@@ -242,16 +238,13 @@ def _columns_of_lines(source: str, raw: bytes, layouts: Sequence[tuple[str, ...]
     names = by_length.get(len(fields), layouts[0])
     if len(names) == 3 and rest.strip() and not is_number(fields[-1].decode("utf-8", "replace")):
         raw = b"\n" + rest  # without the header; lines keep their numbers
-    plain, odd = raw, (b"\t", b"  ", b"\r", b" \n", b"\n ")
-    if not tabs and (any(part in raw for part in odd) or raw.strip(b" ") != raw):
-        plain = b"\n".join(b" ".join(line.split()) for line in raw.splitlines())
     types = {
         name: pa.float64() if name in _NUMBERS else pa.dictionary(pa.int32(), pa.string()) for name in names
     }
     read = [name for name in names if name in ("query", "candidate", *_NUMBERS)]
     try:
         table = csv.read_csv(
-            pa.py_buffer(plain),
+            pa.py_buffer(raw),
             read_options=csv.ReadOptions(column_names=list(names), block_size=1 << 24),
             parse_options=csv.ParseOptions(delimiter="\t" if tabs else " ", quote_char=False),
             convert_options=csv.ConvertOptions(

@@ -111,8 +111,8 @@ def test_pairs_that_are_too_small():
     rows += [{"text_en": f"only {i}", "image": png((0, 9 * i + 9, 0))} for i in range(9)]
     first, second = check(Manifest.of(rows)).directions
     assert (first.source, first.target, first.n_both) == ("de", "en", 20)
-    assert (first.n_sources, first.n_targets, first.n_pictures) == (10, 19, 10)
-    assert (second.n_sources, second.n_targets, second.n_pictures) == (19, 10, 19)
+    assert (first.n_sources, first.n_targets) == (10, 19)
+    assert (second.n_sources, second.n_targets) == (19, 10)
     assert counts(Manifest.of(rows))["small pairs"] == 1
     rows += [{"text_en": "one more", "text_de": "noch eins", "image": png("white")}]
     assert "small pairs" not in counts(Manifest.of(rows))
