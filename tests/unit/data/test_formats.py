@@ -3,8 +3,6 @@ import json
 import unicodedata
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -118,13 +116,6 @@ def test_json_lines_keep_every_value(tmp_path, rows):
     (tmp_path / "m.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     read, expected = Manifest.read(tmp_path / "m.jsonl"), Manifest.of(records)
     assert read.split == expected.split and read.labels == expected.labels and read.fields == expected.fields
-
-
-def test_large_columns_are_not_loaded(tmp_path):
-    table = pa.table({"text_en": ["a"], "features": [[0.5] * 8], "a.b": ["dotted"]})
-    pq.write_table(table, tmp_path / "m.parquet")
-    manifest = Manifest.read(tmp_path / "m.parquet")
-    assert manifest.fields == {"a.b": ["dotted"]}
 
 
 def test_examples_of_the_page_are_the_same_data(tmp_path):

@@ -149,20 +149,6 @@ def test_images_in_memory_are_what_their_files_are(tmp_path):
     assert not np.array_equal(vectors[0][0], vectors[0][1])
 
 
-def test_relative_paths_are_of_the_folder_or_of_the_current_one(tmp_path, monkeypatch):
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos/red.png").write_bytes(png("red"))
-    frame = pd.DataFrame({"lang": ["en"], "text": ["a"], "image": ["photos/red.png"]})
-    assert Manifest.of(frame, folder=tmp_path).images(np.array([0])).images[0].size == (8, 8)
-    above = frame.assign(image="../x.png")
-    assert "outside the manifest's folder" in refused(lambda: Manifest.of(above, folder=tmp_path))
-    monkeypatch.chdir(tmp_path)
-    assert Manifest.of(frame).images(np.array([0])).images[0].size == (8, 8)
-    monkeypatch.chdir(tmp_path / "photos")
-    says = refused(lambda: Manifest.of(frame).images(np.array([0])).images)
-    assert f"looked in {tmp_path / 'photos'}" in says
-
-
 def test_of_several_images_the_first_counts():
     colours = [["red", "blue"], ["red"]]
     rows = [{"text_en": str(i), "image": [png(c) for c in part]} for i, part in enumerate(colours)]

@@ -11,7 +11,6 @@ import pytest
 from pyarrow import parquet
 from tests.program import answer, command
 
-from xlingual import runs_against_qrels
 from xlingual.data.runs import SearchRun, query_table
 from xlingual.errors import DataWarning, InputError
 
@@ -126,22 +125,6 @@ def test_predictions_of_several_languages_are_named_by_them(tmp_path):
     assert reciprocal_rank(write(tmp_path / "q", qrels + "de:q9 0 en:d1 1\n"), tmp_path) == pytest.approx(
         2.5 / 3
     )
-
-
-def test_numbers_of_predictions_are_those_of_pytrec_eval(tmp_path):
-    """MTEB averages pytrec_eval's values over the queries that it predicts, those judged 0 alone too."""
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    draw = np.random.default_rng(0)
-    grades = {f"q{q}": {f"d{d}": int(draw.integers(0, 3)) for d in draw.choice(50, 9)} for q in range(30)}
-    grades["q7"] = {"d1": 0, "d2": 0}
-    scores = {q: {f"d{d}": float(np.float32(draw.normal())) for d in range(50)} for q in grades}
-    theirs = pytrec_eval.RelevanceEvaluator(grades, {"ndcg_cut.10"}).evaluate(scores)
-    mean = np.mean([own["ndcg_cut_10"] for own in theirs.values()])
-    write(tmp_path / "p_predictions.json", json.dumps(MTEB | {"default": {"test": scores}}))
-    for ties in ("trec", "expected"):
-        with pytest.warns(DataWarning, match="1 of 30 queries"):
-            found = runs_against_qrels(grades, tmp_path / "p_predictions.json", measures="nDCG@10", ties=ties)
-        assert found.entries[0].value == pytest.approx(mean, abs=1e-9)
 
 
 ROW = {"query_id": "q1", "candidate_id": "d1", "score": 1}

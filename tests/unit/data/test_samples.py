@@ -73,15 +73,6 @@ def test_an_item_has_the_same_text_in_every_pair_and_another_one_by_seed():
     assert {len(set(rows)) for rows in chosen.T} == {1, 2, 3}  # every text of an item has its turn
 
 
-def test_one_text_of_each_has_an_equal_chance():
-    manifest = several()
-    found = Sampler(manifest, texts_per_item=1, seeds=600).matching("en", "de")
-    rows = np.concatenate([sample.source for sample in found])
-    three = [row for row in manifest.rows_of("en") if manifest.ids[row].startswith("en2.")]
-    counts = np.array([np.count_nonzero(rows == row) for row in three])
-    assert counts.sum() == 600 and ((counts - 200) ** 2 / 200).sum() < 13.8  # chi-square, p > .001
-
-
 @pytest.mark.parametrize(
     ("size", "apart", "same"), [(10, 10, 10), (80, 80, 80), (101, 100, 100), (9999, 100, 100)]
 )

@@ -117,8 +117,8 @@ def read_pool_folder(folder: Path) -> Rows:
         kinds = {type(cell) for cell in cells} - {type(None)}
         if kinds and kinds <= {int, float}:
             numbers[name] = np.array([math.nan if c is None or abs(c) > 1e300 else float(c) for c in cells])
-        few = len({*cells} - {None}) <= min(MOST_LABELS, len(cells) // 2)
-        if kinds and kinds <= {str, int, bool} and few:
+        most = min(MOST_LABELS, len(cells) // 2)
+        if kinds and kinds <= {str, int, bool} and len({*cells} - {None}) <= most:
             labels[name] = [None if cell is None else str(cell) for cell in cells]
     questions = Questions(
         asked.ids,

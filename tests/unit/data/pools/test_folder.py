@@ -90,32 +90,6 @@ def test_questions_without_relevant_candidates_are_left_out_of_a_choice(pool_fol
     assert (left.index.tolist(), left.sizes) == ([0], {None: 2})  # a file made for --languages de fits
 
 
-@pytest.fixture
-def with_french_questions(tables):
-    """Return rows with two French questions, of which German and English candidates hold the keys."""
-    questions, candidates = tables
-    french = [("1", "Qui ?", "k1", "p1"), ("2", "Quand ?", "k2", "p1")]
-    for row in [
-        dict(zip(("id", "text", "key", "cluster"), row, strict=True), lang="fr", split="train")
-        for row in french
-    ]:
-        questions.insert(0, row)
-    return questions, candidates
-
-
-def test_languages_that_only_questions_have_come_last(pool_folder, with_french_questions):
-    pool = MultilingualPool.read(pool_folder(*with_french_questions))
-    assert pool.languages == ("en", "de", "fr")
-    assert pool.role_languages == {"query": ["en", "de", "fr"], "candidate": ["en", "de"]}
-    assert pool.questions.ids == ["1", "3", "1", "2", "2", "1"]
-    assert {("1.fr", "a.en"), ("1.fr", "d.de"), ("2.fr", "e.de")} < relevant_ids(pool)
-    assert pool.questions.cluster.tolist() == [0, 1, 0, 0, 0, 0]
-    sizes = numbering(pool, "candidate", "candidates of the language").sizes
-    assert sizes == {"en": 3, "de": 3}
-    own = numbering(pool, "question", "questions of the language")
-    assert (own.index.tolist(), own.sizes) == ([0, 1, 0, 1, 0, 1], {"en": 2, "de": 2, "fr": 2})
-
-
 @pytest.mark.parametrize("format", ["parquet", "jsonl"])
 def test_a_pool_reads_back_as_it_was_written(pool_folder, tmp_path, format):
     pool = MultilingualPool.read(pool_folder())

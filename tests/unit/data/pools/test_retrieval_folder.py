@@ -90,23 +90,6 @@ def test_every_layout_gives_the_same_pool(tmp_path, layout):
     assert pool.questions.split == ["test", "test"]
 
 
-def test_one_folder_per_language_of_the_same_questions(tmp_path):
-    for language in ("en", "de"):
-        write_folder(tmp_path / language, language)
-    pool, _said = read(tmp_path)
-    expected = {
-        (asked, q, answered, d)
-        for asked in ("en", "de")
-        for answered in ("en", "de")
-        for q, d, grade in QRELS
-        if grade > 0
-    }
-    assert pairs(pool) == expected
-    assert pool.questions.cluster.tolist() == [0, 1, 0, 1]
-    only, _ = read(tmp_path, ["de"])
-    assert pairs(only) == {pair for pair in expected if pair[0] == pair[2] == "de"}
-
-
 def test_languages_of_their_own_questions_share_nothing(tmp_path):
     write_folder(tmp_path / "ar-x", "ar")  # no language: said
     with pytest.raises(InputError, match="'ar-x' is no language"):

@@ -1,6 +1,6 @@
-"""Damaged pools, judged folders, runs and judgements: an InputError of one line, or an answer; nothing "
-"else."""
+"""Damaged manifests, pools, judged folders, runs and judgements: an InputError of one line, or an answer."""
 
+import gzip
 import json
 import os
 import random
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from xlingual import MultilingualPool, SearchRun
+from xlingual import Manifest, MultilingualPool, SearchRun
+from xlingual.data.check import check
 from xlingual.data.runs import Qrels
 from xlingual.errors import InputError
 
@@ -51,6 +52,15 @@ FILES = {
     "beir/queries.jsonl": [{"_id": "q1", "text": "a"}],
     "beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
     "squad/en.json": SQUAD,
+    "m.jsonl": [
+        {"id": 1, "lang": "en", "text": "a", "image": "1.png"},
+        {"id": 1, "lang": "zh_TW", "text": "b"},
+    ],
+    "m.json": [
+        {"id": "a", "text_en": "x", "text_de": "y", "text_de_2": "z", "title_en": "t", "title_de": "u"}
+    ],
+    "m.csv": 'id,lang,text,item\n1,en,"a, b",7\n2,de,"two\nlines",7\n',
+    "m.tsv": 'id\ttext_en\ttext_de\n1\t"Come\tKomm\n2\ta "hat"\tein Hut\n',
     "run.trec": "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.4 t\n",
     "run.json": {"q1": {"d1": 0.5, "d2": 1}},
     "p_predictions.json": {
@@ -95,7 +105,18 @@ def damaged(raw, draw):
     )
 
 
+def checked(path):
+    """Read and check a manifest; its problems are sentences of one line."""
+    manifest, problems = Manifest.read_gathering(path)
+    if manifest is not None:
+        check(manifest, problems=problems)
+    assert all("\n" not in problem.sentence for problem in problems), path
+    assert manifest is not None or problems
+
+
 def read_all(folder):
+    for name in ("m.jsonl", "m.json", "m.csv", "m.tsv"):
+        yield lambda name=name: checked(folder / name)
     for name in ("pool", "beir", "squad"):
         yield lambda name=name: MultilingualPool.read(folder / name, ["en"] if name == "beir" else None)
     for name in ("run.trec", "run.json", "run.jsonl", "p_predictions.json"):
@@ -132,3 +153,25 @@ def test_nothing_but_an_error_of_one_line(tmp_path, part):
     assert not any("\n" in sentence or len(sentence) > 2000 for sentence in said)
     assert longest < 20
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20  # KiB
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("deep.jsonl", b'{"text_en": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"),
+        ("deep.json", b'[{"text_en": ' * 50_000),
+        ("digits.jsonl", b'{"id": ' + b"9" * 100_000 + b', "text_en": "a"}'),
+        ("quotes.csv", b"id,text_en\n" + b'1,"a\n2,b"c\n' * 50_000),
+        ("quotes.tsv", b"id\ttext_en\n" + b'1\t"a\n2\tb\n' * 30_000),
+        ("columns.csv", b"text_en," + b",".join(b"c%d" % i for i in range(20_000)) + b"\n" + b"," * 20_000),
+        ("numbers.csv", b"id,text_en,text_en_999999\n" + b"1,a,b\n" * 100_000),
+        ("bomb.csv.gz", gzip.compress(b"text_en\n" + b"a\n" * (1 << 27))),
+        ("bomb.jsonl.gz", gzip.compress(b" " * (1 << 29))),
+    ],
+)
+def test_large_hostile_manifests(tmp_path, name, raw):
+    (tmp_path / name).write_bytes(raw)
+    began, memory = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    checked(tmp_path / name)
+    assert time.monotonic() - began < 20
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 1 << 20  # KiB
