@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 
@@ -41,53 +40,42 @@ class PairBatch:
         return len(self.question)
 
 
-class Regime(Protocol):
-    """An endless row of batches."""
+class Regime:
+    """An endless row of batches: passes over the data, each in an order of its own.
 
-    @property
-    def batches_of_a_pass(self) -> int:
-        """How many batches pass once over the data."""
+    A subclass says which batches a pass has, and which pairs of texts belong to a batch.
+    """
+
+    batches_of_a_pass: int
+
+    def __init__(self, data: ParallelQuestions, batch: int, seed: int) -> None:
+        self.data, self.size, self.seed = data, batch, seed
+        self.order = lru_cache(maxsize=1)(self.batches_of)
+
+    def batches_of(self, number: int) -> list[Ints]:
+        """Return the rows of every batch of a pass."""
+        raise NotImplementedError
+
+    def pairs(self, rows: Ints, where: str) -> PairBatch:
+        """Return the pairs of rows; `where` names pass and batch."""
+        raise NotImplementedError
 
     def batch(self, number: int) -> PairBatch:
         """Return a batch by its number, from 0 on."""
+        number_of_pass, place = divmod(number, self.batches_of_a_pass)
+        return self.pairs(self.order(number_of_pass)[place], f"pass {number_of_pass}, batch {place}")
+
+    def answered(
+        self, question: Ints, asked_in: Ints, answered_in: Ints, draws: np.random.Generator
+    ) -> PairBatch:
+        """Return the pairs of questions in these languages, one of the answers drawn for each."""
+        data = self.data
+        place = question * len(data.languages) + answered_in
+        which = data.first[place] + draws.integers(np.diff(data.first)[place])
+        return PairBatch(question, data.asked[question, asked_in], data.answered[which])
 
 
-def make_regime(name: str, data: ParallelQuestions, batch: int, seed: int, english: str = "en") -> Regime:
-    """Return the regime of a name; raise InputError where the data does not have what it needs."""
-    if name not in REGIMES:
-        raise InputError(
-            f"regime {name!r} is unknown.{did_you_mean(name, REGIMES)} Choose one of {listed(REGIMES)}"
-        )
-    if batch < 2:
-        raise InputError(f"batch must be 2 or more: found {batch}; a pair needs another one as its negative")
-    _check_enough(name, data)
-    if name == "x-y":
-        return CrossLanguage(data, batch, seed)
-    if name == "hybrid":
-        return Alternating((SameLanguage(data, batch, seed, mono=True), CrossLanguage(data, batch, seed)))
-    if name == "en-en" and english not in data.languages:
-        raise InputError(
-            f"{data.source}: regime en-en trains on {english!r}, and there is only {listed(data.languages)}: "
-            "give one of these with --language"
-        )
-    chosen = [data.languages.index(english)] if name == "en-en" else range(len(data.languages))
-    return SameLanguage(data, batch, seed, mono=name != "x-x", languages=tuple(chosen))
-
-
-def _check_enough(name: str, data: ParallelQuestions) -> None:
-    """Raise InputError where there is one question, or one language although languages are drawn."""
-    if len(data) < 2:
-        raise InputError(f"{data.source}: a single question is not enough to train on: every answer is right")
-    used = (data.asked >= 0).any(axis=0) | (data.answer_counts > 0).any(axis=0)
-    used_languages = [data.languages[code] for code in np.flatnonzero(used).tolist()]
-    if name in {"x-y", "hybrid"} and len(used_languages) < 2:
-        raise InputError(
-            f"{data.source}: regime {name} draws languages, and there is only {listed(used_languages)}: "
-            "choose more languages, or another regime"
-        )
-
-
-class SameLanguage:
+class SameLanguage(Regime):
     """Every question with one of its answers in its own language, once in each language in a pass.
 
     `mono`: each batch is of one language. Of several answers one is drawn anew for every pass. What is left
@@ -95,54 +83,47 @@ class SameLanguage:
     """
 
     def __init__(
-        self,
-        data: ParallelQuestions,
-        batch: int,
-        seed: int,
-        *,
-        mono: bool,
-        languages: tuple[int, ...] | None = None,
+        self, data: ParallelQuestions, batch: int, seed: int, *, mono: bool, language: int | None = None
     ) -> None:
-        self._data, self._batch, self._seed, self._mono = data, batch, seed, mono
+        super().__init__(data, batch, seed)
+        self.mono = mono
         both = (data.asked >= 0) & (data.answer_counts > 0)
-        if languages is not None:
-            both &= np.isin(np.arange(len(data.languages)), languages)
-        self._question, self._language = np.nonzero(both)
-        self._order = lru_cache(maxsize=1)(self._pass)
-        sizes = np.bincount(self._language) if mono else np.array([len(self._question)])
+        if language is not None:
+            both &= np.arange(len(data.languages)) == language
+        self.question, self.language = np.nonzero(both)
+        sizes = np.bincount(self.language) if mono else np.array([len(self.question)])
         self.batches_of_a_pass = sum(batches_in(size, batch) for size in sizes.tolist())
         if not self.batches_of_a_pass:
             raise InputError(
-                f"{data.source}: {len(self._question)} questions have an answer in their own language "
+                f"{data.source}: {len(self.question)} questions have an answer in their own language "
                 f"({listed(data.languages)}): two of one language are needed: choose other languages, or "
                 "regime x-y"
             )
 
-    def batch(self, number: int) -> PairBatch:
-        """Return a batch by its number, from 0 on."""
-        number_of_pass, place = divmod(number, self.batches_of_a_pass)
-        rows = self._order(number_of_pass)[place]
-        question, language = self._question[rows], self._language[rows]
-        draws = stream(self._seed, f"answers of pass {number_of_pass}, batch {place}")
-        return _pairs(self._data, question, language, language, draws)
-
-    def _pass(self, number: int) -> list[Ints]:
+    def batches_of(self, number: int) -> list[Ints]:
         """Return the rows of every batch of a pass."""
-        draws = stream(self._seed, f"order of pass {number}")
-        order = draws.permutation(len(self._question))
+        draws = stream(self.seed, f"order of pass {number}")
+        order = draws.permutation(len(self.question))
         parts = [order]
-        if self._mono:
-            parts = [order[self._language[order] == code] for code in np.unique(self._language)]
-        found = [
-            part[start : start + self._batch]
+        if self.mono:
+            parts = [order[self.language[order] == code] for code in np.unique(self.language)]
+        batches = [
+            part[start : start + self.size]
             for part in parts
-            for start in range(0, len(part), self._batch)
+            for start in range(0, len(part), self.size)
             if len(part) - start > 1
         ]
-        return [found[i] for i in draws.permutation(len(found))] if self._mono else found
+        return [batches[i] for i in draws.permutation(len(batches))] if self.mono else batches
+
+    def pairs(self, rows: Ints, where: str) -> PairBatch:
+        """Return the questions of rows with an answer in the same language."""
+        language = self.language[rows]
+        return self.answered(
+            self.question[rows], language, language, stream(self.seed, f"answers of {where}")
+        )
 
 
-class CrossLanguage:
+class CrossLanguage(Regime):
     """Questions and answers whose languages are drawn independently and uniformly.
 
     A pass has each question as often as it is asked in languages, so that it is as long as one of `x-x`. The
@@ -151,38 +132,28 @@ class CrossLanguage:
     """
 
     def __init__(self, data: ParallelQuestions, batch: int, seed: int) -> None:
-        self._data, self._batch, self._seed = data, batch, seed
-        self._asked_in = (data.asked >= 0).sum(axis=1)
-        self._question = np.repeat(np.arange(len(data)), self._asked_in)
-        self._order = lru_cache(maxsize=1)(self._pass)
-        self.batches_of_a_pass = batches_in(len(self._question), batch)
-        if not self.batches_of_a_pass:
-            raise InputError(f"{data.source}: a single question is not enough to train on")
+        super().__init__(data, batch, seed)
+        self.question = np.repeat(np.arange(len(data)), (data.asked >= 0).sum(axis=1))
+        self.batches_of_a_pass = batches_in(len(self.question), batch)
 
-    def batch(self, number: int) -> PairBatch:
-        """Return a batch by its number, from 0 on."""
-        number_of_pass, place = divmod(number, self.batches_of_a_pass)
-        question = self._order(number_of_pass)[place * self._batch : (place + 1) * self._batch]
-        draws = stream(self._seed, f"languages of pass {number_of_pass}, batch {place}")
-        asked_in = _chosen(self._data.asked[question] >= 0, draws)
-        answered_in = _chosen(self._data.answer_counts[question] > 0, draws)
-        return _pairs(self._data, question, asked_in, answered_in, draws)
+    def batches_of(self, number: int) -> list[Ints]:
+        """Return the questions of every batch of a pass."""
+        order = stream(self.seed, f"order of crossed pass {number}").permutation(self.question)
+        return [order[start : start + self.size] for start in range(0, len(order), self.size)]
 
-    def _pass(self, number: int) -> Ints:
-        """Return the questions of a pass in order."""
-        return stream(self._seed, f"order of crossed pass {number}").permutation(self._question)
+    def pairs(self, rows: Ints, where: str) -> PairBatch:
+        """Return the questions, each asked and answered in a language of its own draw."""
+        draws = stream(self.seed, f"languages of {where}")
+        asked_in = _chosen(self.data.asked[rows] >= 0, draws)
+        return self.answered(rows, asked_in, _chosen(self.data.answer_counts[rows] > 0, draws), draws)
 
 
-@dataclass(frozen=True)
-class Alternating:
+class Alternating(Regime):
     """Batches of several regimes in turn; each goes on where it stopped."""
 
-    regimes: tuple[Regime, ...]
-
-    @property
-    def batches_of_a_pass(self) -> int:
-        """How many batches all of them have in a pass, together."""
-        return sum(regime.batches_of_a_pass for regime in self.regimes)
+    def __init__(self, *regimes: Regime) -> None:
+        self.regimes = regimes
+        self.batches_of_a_pass = sum(regime.batches_of_a_pass for regime in regimes)
 
     def batch(self, number: int) -> PairBatch:
         """Return a batch by its number, from 0 on."""
@@ -193,14 +164,34 @@ class Alternating:
 def _chosen(available: np.ndarray, draws: np.random.Generator) -> Ints:
     """Return a column [b] for each row of bool [b, L], uniformly among those that are true."""
     which = draws.integers(available.sum(axis=1))
-    chosen: Ints = np.argmax(np.cumsum(available, axis=1) > which[:, None], axis=1)
-    return chosen
+    columns: Ints = np.argmax(np.cumsum(available, axis=1) > which[:, None], axis=1)
+    return columns
 
 
-def _pairs(
-    data: ParallelQuestions, question: Ints, asked_in: Ints, answered_in: Ints, draws: np.random.Generator
-) -> PairBatch:
-    """Return the pairs of the questions in these languages, one of the answers drawn for each."""
-    place = question * len(data.languages) + answered_in
-    which = data.first[place] + draws.integers(np.diff(data.first)[place])
-    return PairBatch(question, data.asked[question, asked_in], data.answered[which])
+def make_regime(name: str, data: ParallelQuestions, batch: int, seed: int, english: str = "en") -> Regime:
+    """Return the regime of a name; raise InputError where the data does not have what it needs."""
+    if name not in REGIMES:
+        raise InputError(
+            f"regime {name!r} is unknown.{did_you_mean(name, REGIMES)} Choose one of {listed(REGIMES)}"
+        )
+    if batch < 2:
+        raise InputError(f"batch must be 2 or more: found {batch}; a pair needs another one as its negative")
+    if len(data) < 2:
+        raise InputError(f"{data.source}: a single question is not enough to train on: every answer is right")
+    used = np.flatnonzero((data.asked >= 0).any(axis=0) | (data.answer_counts > 0).any(axis=0)).tolist()
+    if name in {"x-y", "hybrid"} and len(used) < 2:
+        raise InputError(
+            f"{data.source}: regime {name} draws languages, and there is only "
+            f"{listed([data.languages[code] for code in used])}: choose more languages, or another regime"
+        )
+    if name == "en-en" and english not in data.languages:
+        raise InputError(
+            f"{data.source}: regime en-en trains on {english!r}, and there is only {listed(data.languages)}: "
+            "give one of these with --language"
+        )
+    if name == "x-y":
+        return CrossLanguage(data, batch, seed)
+    if name == "hybrid":
+        return Alternating(SameLanguage(data, batch, seed, mono=True), CrossLanguage(data, batch, seed))
+    language = data.languages.index(english) if name == "en-en" else None
+    return SameLanguage(data, batch, seed, mono=name != "x-x", language=language)
