@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from xlingual import Manifest
 from xlingual.errors import DataWarning, InputError
@@ -158,42 +155,6 @@ def test_empty_texts_are_similar_to_nothing(tmp_path: Path) -> None:
     assert lists.features[:, 2].tolist()[1:] == [0, 0, 0] and lists.features[0, 2] != 0
     assert (lists.features[:, 3] != 0).tolist() == [True, False, True, False]
     assert "" not in {text for text, _ in encoder.asked}
-
-
-def test_gzip_in_and_out_and_onto_itself(nbest: Path) -> None:
-    expected = add(nbest, Words())
-    packed = nbest.with_name("p.nbest.gz")
-    packed.write_bytes(gzip.compress(nbest.read_bytes()))
-    more = {"source": nbest.with_name("src"), "source_language": "en", "target_language": "de", "store": None}
-    add_features(packed, packed, Words(), **more)
-    assert packed.read_bytes()[:2] == b"\x1f\x8b"
-    again = read_nbest(packed)
-    np.testing.assert_array_equal(again.features, expected.features)
-    add_features(packed, packed, Words("more"), **more)
-    assert read_nbest(packed).names[2:] == ("words", "more")
-
-
-@given(
-    st.lists(
-        st.lists(st.sampled_from(["ja", "ja .", "haus", "das haus"]), min_size=1, max_size=5), min_size=1
-    )
-)
-def test_equal_hypotheses_have_equal_features_in_any_order(lists: list[list[str]]) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "src").write_text("".join(f"s {i}\n" for i in range(len(lists))))
-        values = []
-        for order in (lists, [texts[::-1] for texts in lists]):
-            found = add(write(folder / "a.nbest", order), Words())
-            keys = zip(found.sentence.tolist(), found.hypotheses, strict=True)
-            column = found.features[:, 2].tolist()
-            own: dict[Any, float] = {}
-            for key, value in zip(keys, column, strict=True):
-                assert own.setdefault(key, value) == value
-            values.append(own)
-        assert values[0] == values[1]
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual import InputError
-from xlingual.nbest.bleu import corpus_bleu
-from xlingual.nbest.mira import Mira, first_best, mira, model_scores
+from xlingual.nbest.mira import Mira, first_best, mira
 from xlingual.streams import stream
 
 slow = SimpleNamespace(**run_path(str(Path(__file__).with_name("slow_mira.py"))))
@@ -80,16 +79,6 @@ def test_duplicates_of_hypotheses_do_not_change_the_weights():
     assert twice.weights.tolist() == once.weights.tolist() and twice.bleu == once.bleu
 
 
-def test_the_order_within_lists_does_not_matter_without_ties():
-    features, of, offsets = drawn(4, largest=6)
-    of[:, 9] = 8 + np.arange(len(of)) % 6  # other reference lengths: no two of a list gain the same
-    random = np.random.default_rng(0)
-    moved = np.concatenate([random.permutation(np.arange(a, b)) for a, b in pairwise(offsets)])
-    assert moved.tolist() != list(range(len(moved)))
-    found = mira(features[moved], of[moved], offsets, Mira(epochs=5))
-    assert found.weights.tolist() == mira(features, of, offsets, Mira(epochs=5)).weights.tolist()
-
-
 def test_the_first_index_wins_ties():
     # two hypotheses of equal counts: with weights of 0 hope is the first of them
     of = np.array(
@@ -102,36 +91,10 @@ def test_the_first_index_wins_ties():
     assert first_best(np.array([0.0, 2, 2, 1]), np.array([0, 3, 4])).tolist() == [1, 3]
 
 
-def test_one_feature_decides():
-    random = np.random.default_rng(5)
-    n, size = 40, 6
-    _, of, _ = drawn(5, n * size, 1)
-    of[:, 9] = of[:, 8]
-    offsets = np.arange(n + 1) * size
-    quality = of[:, 0] / of[:, 4]
-    features = random.normal(size=(n * size, 4))
-    features[:, 2] = -5 * quality  # the smaller the better
-    found = mira(features, of, offsets)
-    assert found.weights[2] < 0
-    assert np.abs(found.weights[2]) > 3 * np.abs(np.delete(found.weights, 2)).max()
-    tuned = first_best(model_scores(features.T, found.weights), offsets)
-    assert found.bleu == pytest.approx(corpus_bleu(of[tuned].sum(axis=0), smooth=False))
-    assert (quality[tuned] > quality[offsets[:-1]]).mean() > 0.5
-
-
 def test_a_seed_is_an_order():
     data = drawn(7)
     assert mira(*data, seed=1).weights.tolist() == mira(*data, seed=1).weights.tolist()
     assert mira(*data, seed=1).weights.tolist() != mira(*data, seed=2).weights.tolist()
-
-
-def test_lists_that_teach_nothing():
-    features, of, offsets = drawn(9)
-    alone = np.arange(len(features) + 1)  # lists of one hypothesis
-    found = mira(features, of, alone, Mira(epochs=2))
-    assert found.weights.tolist() == [0] * 5 and found.epoch == 1
-    equal = np.zeros_like(features)  # hope and fear of equal features: no step can help
-    assert mira(equal, of, offsets, Mira(epochs=2)).weights.tolist() == [0] * 5
 
 
 @pytest.mark.parametrize("options", [{"C": 0}, {"C": float("nan")}, {"decay": 1.1}, {"epochs": 0}])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -63,15 +61,6 @@ def test_paired_tests_are_sacrebleus():
     )
 
 
-def test_letter_case_counts_unless_asked_for():
-    low = [text.lower() for text in REFERENCE]
-    exact = score({"low": low}, [REFERENCE]).systems[0].scores
-    loose = score({"low": low}, [REFERENCE], lowercase=True)
-    assert exact["BLEU"].value < 100 and exact["TER"].value > 0 and exact["chrF2"].value < 100
-    assert {round(one.value) for one in loose.systems[0].scores.values()} == {100, 0}
-    assert all("case:lc" in signature for signature in loose.signatures.values())
-
-
 def test_meteor_is_nltks_with_a_stemmer_and_no_synonyms():
     from nltk.stem.snowball import SnowballStemmer
 
@@ -108,18 +97,3 @@ def test_bounds_stand_beside_the_systems():
     drawn = by_name["random choice (mean of 3)"].scores["BLEU"]
     assert by_name["bad"].scores["BLEU"].value < drawn.value < by_name["good"].scores["BLEU"].value
     assert drawn.ci is drawn.p is by_name["oracle"].scores["BLEU"].p is None
-
-
-def test_a_file_may_be_called_oracle():
-    found = score({"oracle": BAD}, [REFERENCE], lists=lists())
-    names = [one.name for one in found.systems]
-    assert names[:3] == ["oracle", "decoder's choice", "oracle of the lists"]
-    assert found.systems[0].scores["BLEU"].value < found.systems[2].scores["BLEU"].value
-
-
-def test_scores_are_written(tmp_path):
-    found = score({"good": GOOD}, [REFERENCE], baseline=("bad", BAD), samples=50)
-    found.write(tmp_path / "s.json")
-    content = json.loads((tmp_path / "s.json").read_text())
-    assert content["schema"] == "xlingual/rerank-scores/1" and content["n_sentences"] == 4
-    assert content["systems"][1]["scores"]["BLEU"]["p"] == found.systems[1].scores["BLEU"].p

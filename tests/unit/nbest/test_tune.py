@@ -83,19 +83,6 @@ def test_scales_of_features_do_not_matter_when_standardised():
     assert tune(scaled, references, FAST).tunings != one.tunings
 
 
-def test_spread_is_within_lists():
-    lists, _ = made(3)
-    moved = lists.features + np.repeat(
-        np.random.default_rng(0).normal(size=(SENTENCES, 4)) * 50, SIZE, axis=0
-    )
-    other = NBestLists(lists.hypotheses, moved, lists.scores, lists.offsets, lists.groups)
-    expected = np.sqrt(
-        np.mean([lists.features[a : a + SIZE].var(axis=0) for a in lists.offsets[:-1]], axis=0)
-    )
-    np.testing.assert_allclose(lists.spread, expected)
-    np.testing.assert_allclose(other.spread, expected)
-
-
 @pytest.mark.parametrize("standardize", [True, False])
 def test_features_that_never_differ_are_reported_and_get_no_weight(standardize):
     lists, references = made(4)
@@ -104,15 +91,6 @@ def test_features_that_never_differ_are_reported_and_get_no_weight(standardize):
         found = tune(lists, references, FAST, standardize=standardize)
     assert found.tunings[0].weights[4:] == [0, 0] and found.scale[4:] == [1, 1]
     assert "length" in found.warnings[0]
-
-
-def test_lists_without_a_difference_of_bleu_are_reported():
-    lists, references = made(5)
-    same = NBestLists(
-        ["x"] * len(lists.hypotheses), lists.features, lists.scores, lists.offsets, lists.groups
-    )
-    with pytest.warns(DataWarning, match="nothing to learn"):
-        assert tune(same, references, FAST).tunings[0].weights == [0] * 4
 
 
 def test_weights_come_back_from_their_file(tmp_path):

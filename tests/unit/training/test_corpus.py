@@ -129,16 +129,3 @@ def test_texts_that_are_long_or_have_no_words(made, tmp_path):
     with pytest.warns(DataWarning):
         corpus, vocabularies = made.packed(tmp_path, Manifest.of(rows), reading=TextReading(max_length=2))
     assert sentences(corpus, vocabularies, "en") == [("x", ["a", "b"])]
-
-
-def test_threshold_and_most_words(made, tmp_path):
-    rows = [{"id": str(i), "lang": "en", "text": text} for i, text in enumerate(["a b", "a c", "a c"])]
-    corpus, vocabularies = made.packed(tmp_path, Manifest.of(rows), ("en",), threshold=2)
-    assert vocabularies["en"].words == ("a", "c")
-    assert [words for _, words in sentences(corpus, vocabularies, "en")] == [
-        ["a", "?"],
-        ["a", "c"],
-        ["a", "c"],
-    ]
-    _, vocabularies = made.packed(tmp_path, Manifest.of(rows), ("en",), most=1)
-    assert vocabularies["en"].words == ("a",)

@@ -111,27 +111,6 @@ def test_gradients(mode):
     assert torch.autograd.gradcheck(loss, (*free, *drawn))
 
 
-@pytest.mark.parametrize("mode", ["in-batch", "hardest"])
-def test_one_language_without_sentences_against_sentences_is_vse(mode):
-    """The matrix form of VSE and VSE++: scores of a batch, its diagonal, costs by row and by column."""
-    generator = torch.Generator().manual_seed(1)
-    b = 6
-    shown, sentences, everywhere = unit(generator, b), unit(generator, b), torch.ones(b, dtype=torch.bool)
-    groups = torch.arange(b)
-    images, english = (BatchView(v, everywhere, v, groups) for v in (shown, sentences))
-    found = mlmme_loss(images, {"en": english}, groups, beta=1.0, margin=0.2, hardest=mode == "hardest")
-    scores = shown @ sentences.T
-    off = 1 - torch.eye(b)
-    rows = torch.clamp(0.2 + scores - scores.diag()[:, None], min=0) * off
-    columns = torch.clamp(0.2 + scores - scores.diag()[None, :], min=0) * off
-    expected = rows.sum() + columns.sum()
-    if mode == "hardest":
-        expected = rows.max(1).values.sum() + columns.max(0).values.sum()
-    assert torch.allclose(found.value, expected.double(), atol=1e-12)
-    assert found.image_positives == 2 * b and found.sentence_positives == 0
-    assert float(found.sentence) == 0
-
-
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["random", "in-batch", "hardest"]),
@@ -149,14 +128,6 @@ def test_the_order_of_items_and_of_languages_does_not_matter(seed, mode, pairs):
     turned = {name: moved(view) for name, view in reversed(texts.items())}
     again = mlmme_loss(moved(images), turned, groups[order], **options).value
     assert torch.allclose(value, again, atol=1e-12)
-
-
-def test_sum_and_mean_of_five_languages():
-    images, texts, groups = a_batch(0, 6, 4, ["a", "b", "c", "d", "e"], "random")
-    whole = mlmme_loss(images, texts, groups, beta=0.5, margin=0.2)
-    mean = mlmme_loss(images, texts, groups, beta=0.5, margin=0.2, pairs="mean")
-    assert float(mean.image) == pytest.approx(float(whole.image) / 5)
-    assert float(mean.sentence) == pytest.approx(float(whole.sentence) / 10)
 
 
 def equations_of_the_paper(d, v, d_r, v_r, beta, margin):
@@ -217,31 +188,6 @@ def test_the_equations_of_the_paper_with_their_gradients(languages, beta):
     )
     for one, other in zip(given, gradients, strict=bool(expected)):
         np.testing.assert_allclose(one.numpy(), other, atol=1e-12)
-
-
-@given(st.integers(0, 10**6), st.integers(2, 5), st.floats(0.01, 0.99))
-def test_beta_on_the_scale_of_the_paper(seed, languages, beta):
-    """b = β/(2 − β) for `sum`, β/(β + (K − 1)(1 − β)) for `mean`: the losses are multiples of each other."""
-    images, texts, groups = a_batch(seed, 5, 4, range(languages), "random")
-    halves, averaged = beta / (2 - beta), beta / (beta + (languages - 1) * (1 - beta))
-    paper, ours, mean = (
-        float(mlmme_loss(images, texts, groups, beta=b, margin=0.2, pairs=pairs).value)
-        for pairs, b in (("ordered-sum", beta), ("sum", halves), ("mean", averaged))
-    )
-    assert paper == pytest.approx((2 - beta) * ours)
-    assert paper == pytest.approx(languages * (beta + (languages - 1) * (1 - beta)) * mean)
-
-
-def test_an_item_is_contrastive_to_its_owner_alone():
-    rows, groups = torch.tensor([0, 2]), torch.tensor([7, 8])
-    view = BatchView(
-        torch.zeros(3, D),
-        torch.ones(3),
-        torch.zeros(4, D),
-        torch.tensor([7, 5, 8, 5]),
-        torch.tensor([0, 0, 1, 2]),
-    )
-    assert view.contrastive_to(rows, groups).tolist() == [[False, True, False, False], [False] * 3 + [True]]
 
 
 def test_nothing_to_contrast_is_zero_with_gradient_zero():

@@ -113,27 +113,6 @@ def test_items_that_lack_a_language_or_a_image(made, tmp_path):
     assert seen == {"0", "1", "2", "4", "5"}
 
 
-def test_batches_are_a_pure_function_of_seed_and_epoch(made, tmp_path):
-    one, other = (
-        recipe_of(made, tmp_path / name, made.paired(20, texts=2), options_of(contrastive=6)) for name in "ab"
-    )
-    list(one.batches(1))  # what came before counts for nothing
-    for mine, theirs in zip(one.batches(2), other.batches(2), strict=True):
-        assert mine.items.tolist() == theirs.items.tolist()
-        for view in mine.anchor:
-            assert mine.anchor[view].tolist() == theirs.anchor[view].tolist()
-            assert mine.contrast[view].tolist() == theirs.contrast[view].tolist()
-    assert one.steps(1) == len(list(one.batches(1)))
-
-
-def test_an_epoch_leaves_torch_numbers_alone(made, tmp_path):
-    recipe = recipe_of(made, tmp_path, made.paired(8), options_of())
-    before = torch.random.get_rng_state()
-    for batch in recipe.batches(0):
-        recipe.loss(batch)
-    assert torch.equal(before, torch.random.get_rng_state())
-
-
 def test_no_image_side_where_images_do_not_count(made, tmp_path):
     corpus, vocabularies = made.packed(
         tmp_path, made.paired(4), images=Source("given", adopt(made.given(np.eye(4))))

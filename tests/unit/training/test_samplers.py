@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.training.samplers import IMAGES, BatchSampler, members, mixed
+from xlingual.training.samplers import IMAGES, BatchSampler
 
 
 def firsts(*counts):
@@ -27,15 +27,6 @@ def as_lists(batches):
         )
         for b in batches
     ]
-
-
-def test_what_a_simple_epoch_has():
-    # item 0: image, 2 en, 1 de; item 1: image and 1 de; item 2: only en
-    draws = list(sampler([(1, 2, 1), (1, 0, 1), (0, 1, 0)], batch=8).batches(0))
-    assert len(draws) == 1
-    (batch,) = draws
-    rows = sorted(zip(batch.items, *(batch.anchor[v] for v in (IMAGES, "en", "de")), strict=True))
-    assert rows == [(0, 0, 0, 0), (0, 0, 1, 0), (1, 1, -1, 1)]
 
 
 def test_items_with_nothing_to_compare_are_counted():
@@ -87,17 +78,6 @@ def test_epochs_and_seeds_differ():
     assert base != as_lists(sampler(counts, contrastive=4, seed=1).batches(0))
 
 
-def test_contrastive_members_are_drawn_anew_for_every_batch():
-    draws = list(sampler([(1, 2, 2)] * 200, contrastive=10, batch=20).batches(0))
-    assert len({tuple(draw.contrast["en"]) for draw in draws}) == len(draws)
-
-
-def test_contrastive_members_of_an_epoch():
-    one = sampler([(1, 2, 2)] * 50, contrastive=10, batch=20, redraw="epoch")
-    drawn = [{tuple(draw.contrast["en"]) for draw in one.batches(epoch)} for epoch in range(3)]
-    assert [len(each) for each in drawn] == [1, 1, 1] and len(set.union(*drawn)) == 3
-
-
 def test_contrastive_members_of_each_instance():
     one = sampler([(1, 2, 2)] * 11, contrastive=10, batch=4, redraw="instance")
     for draw in one.batches(2):
@@ -118,32 +98,3 @@ def test_contrastive_members_are_uniform(redraw):
     share = np.bincount(np.concatenate(drawn), minlength=20) / sum(map(len, drawn)) * 5
     # 5 standard errors of 2000 draws, and of the 200 that serve epochs
     assert share == pytest.approx(np.full(20, 0.25), abs=0.155 if redraw == "epoch" else 0.05)
-
-
-def test_another_view_changes_nobodys_order():
-    first = {IMAGES: firsts(*[1] * 9), "en": firsts(*[3] * 9)}
-    small = BatchSampler(first, ((IMAGES, "en"),), 4, 0)
-    large = BatchSampler(first | {"de": firsts(*[2] * 9)}, ((IMAGES, "en"),), 4, 0)
-    for one, other in zip(small.batches(3), large.batches(3), strict=True):
-        assert one.items.tolist() == other.items.tolist()
-        assert one.anchor["en"].tolist() == other.anchor["en"].tolist()
-
-
-def test_partners_vary_over_epochs():
-    """Five texts in each of two languages: over epochs each meets each."""
-    one = sampler([(1, 5, 5)], batch=5)
-    met = {
-        pair
-        for epoch in range(100)
-        for draw in one.batches(epoch)
-        for pair in zip(draw.anchor["en"].tolist(), draw.anchor["de"].tolist(), strict=True)
-    }
-    assert len(met) == 25
-
-
-def test_orders_of_members_are_all_alike_likely():
-    first, items, turn = firsts(3), np.zeros(3, int), np.arange(3)
-    salts = mixed(np.arange(1200, dtype=np.uint64))
-    orders = [tuple(members(first, items, turn, salt).tolist()) for salt in salts]
-    counts = [orders.count(order) for order in set(orders)]
-    assert len(counts) == 6 and all(abs(count - 200) < 65 for count in counts)

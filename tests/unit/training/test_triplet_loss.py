@@ -68,14 +68,6 @@ def test_neighbour_term_equals_a_naive_loop(seed, m, count, k):
     assert terms.tolist() == counted
 
 
-def test_no_neighbour_is_of_the_own_item():
-    body = title = drawn(0, 6, zero=0)  # each body is nearest to its own title
-    languages, items = torch.zeros(6, dtype=torch.int64), torch.tensor([0, 0, 1, 2, 3, 4])
-    nearest = nearest_of_languages(body @ title.T, languages, items[:, None] != items, 2, 3)
-    assert (items[nearest[:, 0]] != items[:, None]).all()
-    assert (nearest[:, 1] == -1).all()  # a language that nothing is in
-
-
 def test_gradients():
     generator = torch.Generator().manual_seed(5)
     raw = [torch.randn(8, D, generator=generator, dtype=torch.float64) for _ in range(2)]

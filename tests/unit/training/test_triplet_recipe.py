@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
@@ -11,7 +9,6 @@ from xlingual.data.manifest import Manifest  # noqa: E402
 from xlingual.encoders import adopt  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import ModelFolder  # noqa: E402
-from xlingual.models.unit import side_by_side, unit  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 from xlingual.training.corpus import Source  # noqa: E402
 from xlingual.training.loop import FitOptions  # noqa: E402
@@ -105,22 +102,6 @@ def test_the_loss_equals_a_plain_loop(beta, separate):
         assert ("neighbours" in found.parts) == (beta > 0)
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["unit", "raw"]))
-@settings(max_examples=20, deadline=None)
-def test_side_by_side_is_symmetric_and_blind_to_the_length_of_unit_halves(seed, scaling):
-    """Swapping title and body changes no cosine; with `unit` the length of a half does not either."""
-    rng = np.random.default_rng(seed)
-    title, body = torch.tensor(rng.standard_normal((2, 6, 4)))
-    joined = unit(side_by_side(title, body, scaling))
-    swapped = unit(side_by_side(body, title, scaling))
-    torch.testing.assert_close(joined @ joined.T, swapped @ swapped.T)
-    longer = unit(side_by_side(5 * title, body, scaling))
-    assert torch.allclose(joined @ joined.T, longer @ longer.T) == (scaling == "unit")
-    if scaling == "unit":
-        mean = (unit(title) @ unit(title).T + unit(body) @ unit(body).T) / 2
-        torch.testing.assert_close(joined @ joined.T, mean)
-
-
 def test_every_text_is_trained_on_once_an_epoch():
     options = options_of()
     recipe = TripletRecipe(build_model(options, 5), pairs(), options)
@@ -204,17 +185,6 @@ def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path):
             store=None,
             resume=True,
         )
-
-
-def test_layers_that_give_nothing_but_zeros_give_no_nan():
-    options = options_of(beta=0.5)
-    recipe = TripletRecipe(build_model(options, 5), pairs(), options)
-    with torch.no_grad():
-        recipe.model.towers["both"].second.bias.fill_(-1e3)
-    loss = recipe.loss(next(recipe.batches(1)))
-    loss.value.backward()
-    assert float(loss.value.detach()) == pytest.approx(options.margin)
-    assert all(torch.isfinite(weight.grad).all() for weight in recipe.model.parameters())
 
 
 def test_vectors_that_are_no_numbers_are_no_best_epoch(tmp_path):

@@ -12,7 +12,6 @@ from xlingual.embed.sides import embed_pool
 from xlingual.encoders import text_encoders
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
-from xlingual.models.folder import ModelFolder
 from xlingual.records import Texts
 from xlingual.training.options import FitOptions
 from xlingual.training.parallel import of_pool
@@ -151,17 +150,6 @@ def test_a_frozen_base(folder, tmp_path):
         encoder("::random:?dim=32")
     with pytest.raises(InputError, match="takes vectors of 32 dimensions, and the encoder below it gives 8"):
         encoder("?base=trusted::random:?dim=8").encode(batch)
-
-
-def test_a_vocabulary_that_is_not_the_model_s(trained, tmp_path):
-    import shutil
-
-    path = shutil.copytree(trained.folder.path, tmp_path / "copy")
-    (path / "vocabulary.all.txt").write_text("one\n", encoding="utf-8")
-    (encoder,) = text_encoders(f"model:{path}", languages=["en"]).values()
-    with pytest.raises(InputError, match="the vocabulary of all has 1 words"):
-        encoder.encode(texts())
-    assert ModelFolder.read(path).digest != trained.folder.digest
 
 
 def test_what_a_base_sets_of_the_fit_loop():

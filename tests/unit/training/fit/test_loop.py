@@ -131,12 +131,6 @@ def test_the_last_epoch_is_kept_where_that_is_asked_for(toy, tmp_path):
     assert (best.kept_epoch, best.epochs) == (2, 3) and equal(weights(best.model), seen[2])
 
 
-def test_patience_none_runs_to_the_end(toy, tmp_path):
-    validate, _ = scripted([5.0, 4.0, 3.0, 2.0])
-    fitted = fit(toy(), FitOptions(epochs=4, patience=None), tmp_path, settings={}, validate=validate)
-    assert (fitted.stopped, fitted.best_epoch) == ("epochs", 1)
-
-
 def test_the_callers_random_numbers_and_threads_are_untouched(toy, tmp_path):
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     fit(toy(), FitOptions(epochs=1, threads=2), tmp_path, settings={})
@@ -187,22 +181,6 @@ def test_a_gradient_that_is_no_number_stops_before_the_weights_change(toy, tmp_p
         assert list((tmp_path / str(clip)).iterdir()) == []  # nor is a log of nothing left
 
 
-def test_an_interruption_passes_through_and_the_checkpoint_stays(toy, tmp_path, log_of):
-    def interrupt(loss):
-        raise KeyboardInterrupt
-
-    recipe = toy(spoil=lambda epoch, number: interrupt if (epoch, number) == (3, 2) else None)
-    with pytest.raises(KeyboardInterrupt):
-        fit(recipe, FitOptions(epochs=4), tmp_path, settings={})
-    continued, whole = toy(), toy()
-    fit(continued, FitOptions(epochs=4), tmp_path, settings={}, resume=True)
-    fit(whole, FitOptions(epochs=4), tmp_path / "b", settings={})
-    assert continued.seen[0] == (3, 1)
-    assert equal(weights(continued.model), weights(whole.model)) and log_of(tmp_path) == log_of(
-        tmp_path / "b"
-    )
-
-
 def test_weights_without_a_gradient_and_batches_without_a_loss_do_no_harm(toy, tmp_path):
     """A language that no batch of an epoch has: its weights stay, also over a continued training."""
 
@@ -226,16 +204,6 @@ def test_weights_without_a_gradient_and_batches_without_a_loss_do_no_harm(toy, t
     assert torch.equal(after["unused.weight"], torch.ones(2, 2))
     assert torch.equal(after["0.weight"], before["0.weight"])
     assert not torch.equal(after["2.weight"], before["2.weight"])
-
-
-def test_weights_that_are_shared_are_saved(toy, tmp_path):
-    recipe = toy()
-    plain = recipe.model
-    recipe.model = torch.nn.ModuleDict({"one": plain, "twin": plain})
-    recipe.model.forward = plain.forward
-    fitted = fit(recipe, FitOptions(epochs=1), tmp_path, settings={})
-    fit(recipe, FitOptions(epochs=2), tmp_path, settings={}, resume=True)
-    assert fitted.model["twin"] is fitted.model["one"]
 
 
 def test_products_in_bfloat16_on_a_cpu(toy, tmp_path):
