@@ -88,7 +88,7 @@ SPECS: dict[str, tuple[str, list[str]]] = {
     "star for the language": ("v/good.*.npy", ["the language de", "write v/good.{lang}.npy"]),
     "fit rows": ("lsa:?fit=s#500:", ["fit=s#500:", "rows 500:", "rows 0 to 119"]),
     "fitted on rows that are evaluated": ("lsa:?fit=s#100:120", ["'lsa'", "60 of the 360"]),
-    "missing folder": ("w/good.{lang}.npy", ["w/good.en.npy", "no folder w"]),
+    "missing folder": ("w/good.{lang}.npy", ["w/good.en.npy", "not found"]),
     "pattern without a match": ("v/*.{lang}.safetensors", ["v/*.{lang}.safetensors", "no file matches"]),
     "other suffix": ("v/good.h5", ["v/good.h5", "a file of vectors ends in .npy"]),
     "a pickle": ("v/good.pt", ["v/good.pt", ".npy", "numpy.save"]),

@@ -51,7 +51,7 @@ class TestCompletion:
             (("evaluate", "backr"), ["backretrieval"]),
             (("evaluate", "bkr", "--image-e"), ["--image-encoder"]),
             (("evaluate", "bkr", "m.csv", "--text-encoder", "ch"), ["chargram"]),
-            (("evaluate", "bkr", "m.csv", "--image-encoder", "o"), ["onnx:"]),
+            (("evaluate", "bkr", "m.csv", "--image-encoder", "h"), ["hf:"]),
             (("evaluate", "bkr", "m.csv", "--text-encoder", "./mo"), ["./mo"]),
             (("evaluate", "bkr", "m.csv", "--format", "l"), ["latex"]),
         ],
