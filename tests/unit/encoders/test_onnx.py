@@ -1,8 +1,6 @@
 """Graphs that are put together by hand, so that every number of an answer is known; no torch."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -122,15 +120,6 @@ def test_pools_and_padding(folder, pool, pick):
     assert encoder(folder, pool).encode(batch()).shape == (0, 2)
 
 
-def test_the_choice_without_pool(folder):
-    words = ("[CLS]", "red", "[SEP]")
-    texts_graph(folder / "model.onnx", outputs=("last_hidden_state", "pooler_output", "sentence_embedding"))
-    np.testing.assert_array_equal(encoder(folder, "").encode(batch("red"))[0], rows_of(*words).min(axis=0))
-    texts_graph(folder / "model.onnx")
-    with pytest.raises(InputError, match="pool="):
-        encoder(folder, "").encode(batch("red"))
-
-
 def test_long_texts_are_cut_and_prompts_count(folder):
     encoded = encoder(folder).encode_noting(batch("red chair lamp red chair", "red chair lamp red"))
     assert encoded.truncated.tolist() == [True, False]
@@ -185,16 +174,3 @@ def test_what_cannot_be_used(folder, tmp_path_factory):
     refused("cannot be loaded")
     (folder / "tokenizer.json").unlink()
     refused(r"tokenizer\.json")
-
-
-def test_torch_is_not_needed(folder):
-    program = (
-        "import sys; sys.modules['torch'] = None\n"
-        "from xlingual.encoders import text_encoders\n"
-        "from xlingual.records import Texts\n"
-        "(encoder,) = text_encoders([sys.argv[1]], languages=['en']).values()\n"
-        "print(encoder.identity, encoder.encode(Texts(['red'], ['en'], ['0'])).shape)"
-    )
-    spec = f"onnx:{folder}?pool=mean"
-    done = subprocess.run([sys.executable, "-c", program, spec], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{encoder(folder).identity} (1, 2)\n"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xlingual.encoders import adopt, text_encoders
+from xlingual.encoders import adopt
 from xlingual.encoders.translate import TranslatingEncoder
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
@@ -124,15 +124,3 @@ def test_identity_has_all_that_changes_vectors(translating):
     assert len(identities | {translating(DE + "Stuhl\tchair\n").identity}) == 4
     with pytest.raises(InputError, match=r"d\.tsv.*changed"):
         made.encode(batch(("de", "Stuhl")))
-
-
-def test_words_are_weighed_in_the_language_of_the_translations(tmp_path):
-    (tmp_path / "d.tsv").write_text(DE)
-    (tmp_path / "glove.en.txt").write_text("the 0 0 1\nred 1 0 0\nhouse 0 1 0\n")
-    fit = batch(("en", "the red"), ("de", "das Haus"))
-    spec = f"translate:{tmp_path}/d.tsv::wordvec:{tmp_path}/glove.{{lang}}.txt?fit=F"
-    (encoder,) = text_encoders([spec], languages=["de", "en"], fit_texts=lambda name: fit).values()
-    assert encoder.fitted_on == fit.take(np.array([0])).row_digests()
-    vectors = encoder.encode(batch(("de", "das rot Haus"), ("en", "the red house"), ("de", "Haus")))
-    np.testing.assert_array_equal(vectors[0], vectors[1])
-    np.testing.assert_array_equal(vectors[2], [0, 1, 0])

@@ -106,21 +106,6 @@ def test_files_by_language_are_in_the_order_of_what_they_count(tmp_path):
         np.testing.assert_array_equal(made(tmp_path / "v.npy", ["en"]).encode(both), VECTORS[[2]])
 
 
-def test_roles_have_files_of_their_languages(tmp_path):
-    for i, name in enumerate(("questions.en", "questions.fr", "candidates.en", "candidates.de")):
-        np.save(tmp_path / f"v.{name}.npy", VECTORS[: i + 2])
-    asked = {"query": ["en", "fr"], "candidate": ["en", "de"]}
-    spec, languages = f"{tmp_path}/*.{{role}}.{{lang}}.npy", ["en", "de", "fr"]
-    encoder = made(spec, languages, role_languages=asked)
-    query = batch([], ["fr", "en"], ("items", [2, 0], {"en": 2, "fr": 3}), role="query")
-    np.testing.assert_array_equal(encoder.encode(query), VECTORS[[2, 0]])
-    identity = encoder.identity
-    np.save(tmp_path / "v.questions.de.npy", VECTORS)  # a file that nobody asks for counts for nothing
-    assert made(spec, languages, role_languages=asked).identity == identity
-    with pytest.raises(InputError, match=r"leave \{role\} out"):
-        encoder.encode(batch([], ["en"], ("items", [0], {"en": 2})))
-
-
 def test_identity_is_the_hash_of_the_bytes_and_what_is_taken_of_them(tmp_path):
     np.save(tmp_path / "v.npy", VECTORS)
     digest = hashlib.sha256((tmp_path / "v.npy").read_bytes()).hexdigest()
