@@ -1,23 +1,20 @@
-"""The numbers of each encoder over a multilingual pool, and how they are written."""
+"""The numbers of each encoder over a pool, and how they are written."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
-from xlingual.report import conditions, numbers
-from xlingual.report.leaders import BoardRow, contains
+from xlingual.report import numbers
+from xlingual.report.leaders import BoardRow
 from xlingual.report.table import Cell
 from xlingual.results import Entry, Interval, Results, by_key
 
 TASK = "multilingual-pool"
 ONE_TARGET, FOUND = "one_target_summary", "found_summary"
-AGNOSTIC = "agnostic"
-PREFER_OWN = "prefer-own"
 
 Pair: TypeAlias = tuple[str, str]  # question language, answer language
-Side: TypeAlias = Literal["above", "holds", "below", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -34,13 +31,13 @@ class EncoderViews:
 
     def number(self, *keys: str) -> float | None:
         """Return a number of the views by its keys, None where it is absent."""
-        found = self._at(*keys)
-        return float(found) if isinstance(found, (int, float)) else None
+        value = self._at(*keys)
+        return float(value) if isinstance(value, (int, float)) else None
 
     def interval(self, *keys: str) -> Interval | None:
         """Return the interval of a number of the views, None where there is none."""
-        found = self._at("ci", *keys)
-        return found if isinstance(found, Interval) else None
+        ci = self._at("ci", *keys)
+        return ci if isinstance(ci, Interval) else None
 
     def cell(self, *keys: str) -> Cell:
         """Return a number of the views with its interval."""
@@ -71,48 +68,34 @@ class EncoderViews:
 
     def mapping(self, name: str) -> Mapping[str, Any]:
         """Return a view that holds several values by name; empty where it is absent."""
-        found = self._at(name)
-        return found if isinstance(found, Mapping) else {}
+        view = self._at(name)
+        return view if isinstance(view, Mapping) else {}
 
     def pairs(self, name: str) -> dict[Pair, Any]:
         """Return a view by (question language, answer language); empty where it is absent."""
-        found = {key.partition("->"): value for key, value in self.mapping(name).items()}
-        return {(key[0], key[2]): value for key, value in found.items()}
+        split = {key.partition("->"): value for key, value in self.mapping(name).items()}
+        return {(key[0], key[2]): value for key, value in split.items()}
 
     def _at(self, *keys: str) -> Any:  # noqa: ANN401  (whatever a view holds)
-        found: Any = None if self.entry is None else self.entry.views
+        view: Any = None if self.entry is None else self.entry.views
         for key in keys:
-            found = found.get(key) if isinstance(found, Mapping) else getattr(found, key, None)
-        return found
+            view = view.get(key) if isinstance(view, Mapping) else getattr(view, key, None)
+        return view
 
 
-def views_of(runs: Sequence[Results], rows: Iterable[BoardRow], policy: str = AGNOSTIC) -> list[EncoderViews]:
-    """Return each row with its entry under a language policy, in the order of the rows."""
-
-    def entry_of(row: BoardRow) -> Entry | None:
-        return next((entry for entry in entries_of(runs, row) if policy_of(entry) == policy), None)
-
-    return [EncoderViews(row, entry_of(row)) for row in rows]
-
-
-def entries_of(runs: Sequence[Results], row: BoardRow) -> list[Entry]:
-    """Return the entries of a row: one for each policy that was measured."""
-    return by_key(runs[row.run - 1].entries, task=row.task, measure=row.measure, encoder=row.encoder)
+def views_of(runs: Sequence[Results], rows: Iterable[BoardRow]) -> list[EncoderViews]:
+    """Return each row with its entry, in the order of the rows."""
+    views = []
+    for row in rows:
+        entries = runs[row.run - 1].entries
+        same = by_key(entries, task=row.task, measure=row.measure, encoder=row.encoder)
+        views.append(EncoderViews(row, next(iter(same), None)))
+    return views
 
 
-def policy_of(entry: Entry) -> str:
-    """Return the language policy an entry was measured under."""
-    return conditions.parsed(entry.signature).conditions.get("policy", AGNOSTIC)
-
-
-def policies_of(runs: Iterable[Results]) -> set[str]:
-    """Return the language policies of the results' entries."""
-    return {policy_of(entry) for run in runs for entry in by_key(run.entries, task=TASK)}
-
-
-def languages_of(found: Iterable[EncoderViews]) -> list[str]:
+def languages_of(encoders: Iterable[EncoderViews]) -> list[str]:
     """Return all languages of the pools, in order of appearance."""
-    return list(dict.fromkeys(language for one in found for language in one.languages))
+    return list(dict.fromkeys(language for encoder in encoders for language in encoder.languages))
 
 
 def question_and_answer_languages(
@@ -128,24 +111,15 @@ def question_and_answer_languages(
 
 
 def tables_of(
-    runs: Sequence[Results], found: Iterable[EncoderViews], name: str
+    runs: Sequence[Results], encoders: Iterable[EncoderViews], name: str
 ) -> list[tuple[EncoderViews, list[dict[str, Any]]]]:
     """Return the rows of a table of the results for each encoder that has some."""
-    of: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    rows: dict[tuple[int, str], list[dict[str, Any]]] = {}
     for place, run in enumerate(runs, start=1):
         for row in run.tables[name].to_pylist() if name in run.tables else []:
-            of.setdefault((place, row["encoder"]), []).append(row)
-    keyed = [(one, (one.row.run, one.row.encoder)) for one in found]
-    return [(one, of[key]) for one, key in keyed if key in of]
-
-
-def side_of_zero(ci: Interval | None) -> Side:
-    """Return on which side of zero the whole interval lies; "holds" where it contains zero."""
-    if ci is None:
-        return "unknown"
-    if contains(ci, 0.0):
-        return "holds"
-    return "above" if ci.low > 0 else "below"
+            rows.setdefault((place, row["encoder"]), []).append(row)
+    keyed = [(encoder, (encoder.row.run, encoder.row.encoder)) for encoder in encoders]
+    return [(encoder, rows[key]) for encoder, key in keyed if key in rows]
 
 
 def share(value: float | None, ci: Interval | None = None, digits: int = 1) -> Cell:
@@ -157,7 +131,7 @@ def share(value: float | None, ci: Interval | None = None, digits: int = 1) -> C
     digits = numbers.digits_beside([100 * end for end in numbers.ends(ci)], (0.0,), digits)
 
     def write(value: float, *_: Interval) -> str:
-        text, *ends = (numbers.number(100 * one, digits=digits) for one in (value, *numbers.ends(ci)))
+        text, *ends = (numbers.number(100 * each, digits=digits) for each in (value, *numbers.ends(ci)))
         return f"{text} % [{', '.join(ends)}]" if ends else f"{text} %"
 
     return Cell.by(write, value, ci)

@@ -48,8 +48,8 @@ def key(pair):
     return "->".join(pair)
 
 
-def signature(encoder, policy="agnostic"):
-    conditions = {"task": TASK, "languages": ",".join(LANGUAGES), "policy": policy, "data": "abc123"}
+def signature(encoder):
+    conditions = {"task": TASK, "languages": ",".join(LANGUAGES), "data": "abc123"}
     return str(Signature(conditions, {"encoder": f"vectors-sha256-of-{encoder}"}))
 
 
@@ -150,12 +150,12 @@ def made_views(name, languages, rng):
     return views
 
 
-def made_entry(name, measure, value, policy="agnostic", n_languages=7, **changes):
+def made_entry(name, measure, value, n_languages=7, **changes):
     fields = {
         "task": TASK, "source": "all", "target": "pool", "encoder": name, "image_encoder": None,
         "measure": measure, "value": value, "ci": interval(value), "chance": 0.0012, "oracle": None,
         "ceiling": None, "normalized": None, "n_source": 1190 * n_languages, "n_target": 1180 * n_languages,
-        "n_tied": 3, "seed": 0, "signature": signature(name, policy),
+        "n_tied": 3, "seed": 0, "signature": signature(name),
     }  # fmt: skip
     if "views" in changes:
         changes["views"] = typed(changes["views"])
@@ -268,9 +268,9 @@ def typed(views):
     return convert(held | {"task": TASK}, PoolViews, where="views")
 
 
-def viewed(results, policy="agnostic"):
+def viewed(results):
     """Return the encoders of the leaderboard with their views."""
-    return views_of([results], leaderboard([results], TASK, "AP"), policy)
+    return views_of([results], leaderboard([results], TASK, "AP"))
 
 
 def rewritten(results, of, change):

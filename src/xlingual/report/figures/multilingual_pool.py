@@ -1,40 +1,39 @@
-"""Answers from a multilingual pool as drawings: own against other languages, losses, and the space."""
+"""Figures of a multilingual pool: heat maps by question and answer language, and the space in two dimensions.
+
+All maps of a view are on one colour scale.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from itertools import chain, product
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, permutations, product
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
+from xlingual.languages import named
 from xlingual.report import numbers, shapes
-from xlingual.report.axis import Axis, axis_for
-from xlingual.report.blocks import Block, Figure, Group, Heading, Legend, Prose
-from xlingual.report.figures import frame, labels
-from xlingual.report.figures.frame import Frame, Size
-from xlingual.report.figures.labels import Box
-from xlingual.report.pool_views import EncoderViews, amount, tables_of
+from xlingual.report.blocks import STEPS, Block, Figure, Group, Heading, Heat, HeatMap, Legend, Matrix, Prose
+from xlingual.report.pool_views import (
+    EncoderViews,
+    Pair,
+    languages_of,
+    question_and_answer_languages,
+    share,
+    tables_of,
+    times,
+)
 from xlingual.report.shapes import Drawing, Shape
 from xlingual.report.table import Key
-from xlingual.results import Results
+from xlingual.results import Interval, Results
+from xlingual.tasks import Task
 
-ROOMY: Size = (470, 420, 48, 12, 458, 374)
-NARROW: Size = (350, 380, 44, 14, 342, 336)  # for a telephone: the letters stay as large as on a wide page
-SUMMARY = "one_target_summary"
-
-KINDS = {"question": "in the question's language", "answer": "in the answer's", "third": "in a third one"}
-GROUPS = {"own": "answers in the question's language", "other": "answers in another language"}
-STACKS = (470.0, 350.0)  # widths of the drawing of losses, on a page and on a telephone
-ALONE = 860.0  # its width on a page where nothing is beside it
-BEFORE, BEHIND, HEAD, LINE = (
-    46.0,
-    52.0,
-    26.0,
-    22.0,
-)  # margins beside and above its bars, and the height of each bar
-LETTER = 1.45  # width of its names, in bold, over that of the names of points
+BY_PAIR = "question ↓\nanswer →"
+OWN_LANGUAGE = "the question's own language"
+SHARES, RATIOS = "language_share_top100", "language_share_ratio_top100"
+MEAN = "mean"
+FEW_COLUMNS = 8
+MANY_COLUMNS = 10  # from here on two maps in a row would both be cut
+SHOWN = 6  # maps; those of further encoders are folded
 
 MOST_POINTS = 800  # of the space in one drawing: more make the file large and the drawing no clearer
 MOST_DRAWINGS = 12
@@ -43,141 +42,244 @@ AIR = 30
 MARK = 11  # half the side of a question's cross
 ROLES = ("candidate", "question")  # in the order they are drawn: questions lie on top
 
-Stack: TypeAlias = Mapping[str, float]  # mean number of irrelevant candidates above an answer, by language
+
+class View(NamedTuple):
+    """A view by question and answer language, as its map says it."""
+
+    title: str
+    about: str
+    cell: str  # what a cell is of
+    scale: str
+    framed: str = OWN_LANGUAGE
+    within: tuple[float, ...] = ()  # values that the colours hold in any case
 
 
-def trade_off(found: Sequence[EncoderViews]) -> Figure | None:
-    """Return mAP with an only answer: in the question's language (across), in another (up).
+VIEWS = {
+    "one_target": View(  # Figure 4
+        "One target only",
+        "mAP by the question's language (rows) and the language of the only answer in the pool (columns).",
+        "question in {0}, answer in {1}",
+        "mAP",
+    ),
+    "found": View(
+        "Found among the first {cut}",
+        "Share of the answers in a language (columns) that are among the first candidates of questions in a "
+        "language (rows).",
+        "question in {0}, answer in {1}",
+        "found",
+    ),
+    "weak_alignment": View(
+        "Weak alignment",
+        "Share of the questions in a language (rows) whose nearest candidate in one language (columns) is an "
+        "answer, candidates of other languages left aside.",
+        "question in {0}, candidates in {1} alone",
+        "P@1",
+    ),
+    "strong_alignment": View(
+        "Strong alignment",
+        "Share of pairs of an answer in a language (columns) and a wrong candidate in the question's "
+        "language (rows) where the answer is nearer to the question. 0.5 is chance.",
+        "answer in {1}, wrong candidate and question in {0}",
+        "pairs in order",
+        "the answer is in that language too",
+        (0.5,),
+    ),
+}
 
-    None where no encoder has both.
-    """
-    drawn = [one for one in found if None not in (one.number(SUMMARY, "own"), one.number(SUMMARY, "other"))]
-    if not drawn:
+
+def by_pair(encoders: Sequence[EncoderViews], view: str) -> Matrix | None:
+    """Return one map of a view by question and answer language for each encoder that has it."""
+    values = [encoder.pairs(view) for encoder in encoders]
+    known = _known(values)
+    if not known:
         return None
-    missing = [f"\u2068{one.row.label}\u2069" for one in found if one not in drawn]
-    notes = (f"not drawn, a number is missing: {', '.join(missing)}",) if missing else ()
-    legend = (
-        Key("one answer in the pool; lines: the intervals"),
-        Key("no bias; below it, the own language is preferred", frame.line_swatch("diagonal")),
+    words = VIEWS[view]
+    cell, ends = _scaled(known, words.within)
+
+    def heat(encoder: EncoderViews, pair: Pair, value: float) -> Heat | None:
+        return cell(value, words.cell.format(*map(named, pair)), encoder.interval(view, "->".join(pair)))
+
+    cuts = "/".join(dict.fromkeys(encoder.cut for encoder in encoders if encoder.cut))
+    title, more = words.title.format(cut=cuts), {"about": words.about, "scale": words.scale}
+    return _matrix(_drawn(encoders, values, heat), title=title, framed=words.framed, ends=ends, **more)
+
+
+def shares(encoders: Sequence[EncoderViews]) -> Matrix | None:
+    """Return Figure 6: the shares of languages among the best candidates, each row summing to 1.
+
+    On hover a cell says how many times its share of the pool that is.
+    """
+    values = [encoder.pairs(SHARES) for encoder in encoders]
+    most = max(_known(values), default=None)
+    if most is None:
+        return None
+
+    def heat(encoder: EncoderViews, pair: Pair, value: float) -> Heat:
+        text, ci = (
+            numbers.number(100 * value, digits=1 if value < 0.0995 else 0),
+            encoder.interval(SHARES, "->".join(pair)),
+        )
+        ratio = encoder.number(RATIOS, "->".join(pair))
+        beside = "" if ratio is None else f", {times(ratio)} times its share of the pool"
+        of_pair = f"questions in {named(pair[0])}, candidates in {named(pair[1])}"
+        title = f"{of_pair}: {share(value, ci).plain}{beside}"
+        return _heat(value, ci, text, title, value / most if most > 0 else 0.0)
+
+    tops = [int(top) for encoder in encoders if (top := encoder.number("top")) is not None]
+    return _matrix(
+        _drawn(encoders, values, heat),
+        title=f"Languages of the {numbers.span(tops) if tops else '100'} best candidates",
+        about="The share of each language (columns) among the best candidates for questions in a language "
+        "(rows), in percent; each row sums to 100.",
+        framed=OWN_LANGUAGE,
+        scale="share",
+        ends=("0 %", numbers.percent(most)),
     )
-    return frame.fitted(partial(_scatter, drawn, notes), ROOMY, NARROW, legend=legend)
 
 
-def _scatter(drawn: Sequence[EncoderViews], notes: tuple[str, ...], size: Size) -> Drawing:
-    cells = [(one.cell(SUMMARY, "own"), one.cell(SUMMARY, "other")) for one in drawn]
-    values = [one.number(SUMMARY, name) for one in drawn for name in ("own", "other")]
-    axis = axis_for([*values, *(end for cell in chain(*cells) for end in cell.ends or ())], floor=0.0)
-    here = Frame(*size, axis, axis)
-    points = []
-    for one, (own, other) in zip(drawn, cells, strict=True):
-        gap = numbers.number(one.number(SUMMARY, "gap"))
-        title = f"\u2068{one.row.label}\u2069: own {own.plain}, other {other.plain}, gap {gap}"
-        kind = "leader" if one.row.rank == 1 else "other"
-        x, y = (one.number(SUMMARY, name) or 0.0 for name in ("own", "other"))
-        points.append(here.point(x, y, title, kind=kind, across=own.ends, up=other.ends))
-    diagonal = (here.left, here.bottom, here.right, here.top)
-    return frame.scatter(
-        here,
-        points,
-        [one.row.label for one in drawn],
-        across="mAP, answer in the question's language",
-        up="mAP, answer in another language",
-        spoken=f"mAP for answers in other languages against mAP for answers in the question's own language, "
-        f"{len(points)} encoders; below the diagonal the own language is preferred",
-        lines=[shapes.line(*diagonal, "diagonal")],
-        taken=[box for point in points for box in point.whiskers()],
-        avoided=_along(*diagonal),
-        name="Own language against other languages",
-        notes=notes,
+def identification(encoders: Sequence[EncoderViews]) -> Matrix | None:
+    """Return how well a linear model separates each pair of languages, from chance (pale) to always."""
+    keys = {id(encoder): _identified(encoder) for encoder in encoders}
+    values = [
+        {pair: encoder.number("language_id_accuracy", key) for pair, key in keys[id(encoder)].items()}
+        for encoder in encoders
+    ]
+    chances = [
+        value
+        for encoder in encoders
+        for name, value in encoder.mapping("language_id_chance").items()
+        if name != "all" and value is not None
+    ]
+    known = _known(values)
+    if not known:
+        return None
+    cell, ends = _scaled(known, (*chances, 1.0))
+
+    def heat(encoder: EncoderViews, pair: Pair, value: float) -> Heat | None:
+        ci = encoder.interval("language_id_accuracy", keys[id(encoder)][pair])
+        return cell(value, f"{named(pair[0])}, {named(pair[1])}", ci)
+
+    return _matrix(
+        _drawn(encoders, values, heat),
+        title="Language identification",
+        titled=False,  # the fold has it
+        about="Accuracy of a linear model that separates two languages by the vectors of texts it was not "
+        "fitted on.",
+        scale="accuracy",
+        corner="",
+        ends=ends,
     )
 
 
-def _along(x1: float, y1: float, x2: float, y2: float, steps: int = 60) -> list[Box]:
-    """Return small boxes along a line that names are to keep clear of."""
-    spots = ((x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps) for i in range(steps + 1))
-    return [(x - 2, y - 2, x + 2, y + 2) for x, y in spots]
+def _identified(encoder: EncoderViews) -> dict[Pair, str]:
+    """Return the key of each pair, either way round: "de-en", or "de:zh-Hant" where a tag has a hyphen."""
+    accuracy = encoder.mapping("language_id_accuracy")
+    between = ":" if any(":" in key for key in accuracy) else "-"
+    spelt = [(pair, between.join(pair)) for pair in permutations(encoder.languages, 2)]
+    return {p: key for pair, key in spelt if key in accuracy for p in (pair, pair[::-1])}
 
 
-def stacks(one: EncoderViews) -> dict[str, Stack]:
-    """Return the irrelevant candidates above own and other answers, each pair of languages counting alike."""
-    rows: dict[str, list[Mapping[str, float | None]]] = {group: [] for group in GROUPS}
-    for (question, answer), kinds in one.pairs("loss").items():
-        rows["own" if question == answer else "other"].append(kinds)
-    return {
-        group: {kind: fmean(kinds.get(kind) or 0.0 for kinds in own) for kind in KINDS}
-        for group, own in rows.items()
-        if own
+def by_language(
+    encoders: Sequence[EncoderViews], task: Task, views: Sequence[tuple[str, str, str]], asked: str
+) -> Matrix | None:
+    """Return views by language (name, name of their mean, label), one map each: encoders as rows.
+
+    `asked` is what a query is called.
+    """
+    shown = [view for view in views if any(encoder.mapping(view[0]) for encoder in encoders)]
+    measured = _known(encoder.mapping(name) for name, _, _ in shown for encoder in encoders)
+    if not measured:
+        return None
+    languages = languages_of(encoders)
+    cell, ends = _scaled(measured)
+    maps = []
+    for name, mean, label in shown:
+        lines = []
+        for encoder in (encoder for encoder in encoders if encoder.mapping(name)):
+            values, average = encoder.mapping(name), encoder.number(mean)
+            if average is None:
+                average = fmean(known) if (known := _known([values])) else None
+            cells = [cell(values.get(tag), named(tag), encoder.interval(name, tag)) for tag in languages]
+            lines.append((encoder.row.label, [cell(average, MEAN, encoder.interval(mean)), *cells]))
+        maps.append(HeatMap(label, [MEAN, *languages], lines))
+    measure = task.measure_name(encoders[0].row.measure)
+    alone = f", and with candidates of the {asked}'s language only" if len(shown) > 1 else ""
+    about = f"{measure} of each {asked} language, among the candidates of all languages{alone}."
+    return _matrix(maps, title=f"By {asked} language", about=about, scale=measure, ends=ends, corner="")
+
+
+def _scaled(
+    values: Sequence[float], within: Iterable[float] = ()
+) -> tuple[Callable[[float | None, str, Interval | None], Heat | None], tuple[str, str]]:
+    """Return a function from a value, its name and interval to a cell, and the ends of the scale.
+
+    Cells have two decimals, or three where half of the values or more are small.
+    """
+    ends = [*values, *within]
+    low, high = min(ends), max(ends)
+    digits = 3 if sorted(values)[len(values) // 2] < 0.1 else 2
+
+    def cell(value: float | None, name: str, ci: Interval | None) -> Heat | None:
+        if value is None:
+            return None
+        place = (value - low) / (high - low) if high > low else 0.5
+        title = f"{name}: {numbers.with_interval(value, ci)}"
+        return _heat(value, ci, numbers.number(value), title, place, numbers.number(value, digits=digits))
+
+    return cell, (numbers.number(low), numbers.number(high))
+
+
+def _heat(
+    value: float, ci: Interval | None, text: str, title: str, place: float, short: str | None = None
+) -> Heat:
+    step, ends = round(place * (STEPS - 1)), None if ci is None else (ci.low, ci.high)
+    return Heat(text, text if short is None else short, title, step, value, ends)
+
+
+def _matrix(maps: Sequence[HeatMap], **more: Any) -> Matrix:  # noqa: ANN401  (its fields)
+    """Return maps in a layout: "free" has names as rows, "wide" room for two in a row, "single" for one."""
+    columns = maps[0].columns
+    styles = {
+        "close": True,
+        "free": MEAN in columns[:1],
+        "wide": len(columns) > FEW_COLUMNS,
+        "single": len(columns) >= MANY_COLUMNS,
     }
+    style = " ".join(name for name, has in styles.items() if has)
+    return Matrix(maps, style=style, shown=SHOWN, where="written", **({"corner": BY_PAIR} | more))
 
 
-def losses(found: Sequence[EncoderViews], *, alone: bool = False) -> Figure | None:
-    """Return where the loss comes from: a bar for each encoder and kind of answer, all on one axis.
+def _drawn(
+    encoders: Sequence[EncoderViews],
+    values: Sequence[Mapping[Pair, float | None]],
+    heat: Callable[[EncoderViews, Pair, float], Heat | None],
+) -> list[HeatMap]:
+    """Return a map for each encoder that has values, all with the rows and columns that any of them has."""
+    tags = languages_of(encoders)
+    questions_in, answers_in = question_and_answer_languages(tags, {p for each in values for p in each})
 
-    None where no encoder has such numbers. `alone` draws it as wide as the page.
-    """
-    shown = [(one.row.label, own) for one in found if (own := stacks(one))]
-    if not shown:
-        return None
-    there = {group for _, own in shown for group in own}
-    groups = "; ".join(f"{group}: {meaning}" for group, meaning in GROUPS.items() if group in there)
-    swatches = {kind: Drawing((shapes.rect(1, 1, 12, 10, f"part {kind}"),), 12, 14, "") for kind in KINDS}
-    legend = [*(Key(name, swatches[kind]) for kind, name in KINDS.items()), Key(groups)]
-    roomy, narrow = STACKS
-    sizes = (ALONE if alone else roomy, narrow)
-    return frame.fitted(partial(_bars, shown), *sizes, legend=tuple(legend), style="losses")
+    def line(encoder: EncoderViews, table: Mapping[Pair, float | None], tag: str) -> list[Heat | None]:
+        known = [((tag, answer), table.get((tag, answer))) for answer in answers_in]
+        return [None if value is None else heat(encoder, pair, value) for pair, value in known]
 
-
-def _bars(shown: Sequence[tuple[str, Mapping[str, Stack]]], width: float) -> Drawing:
-    axis = axis_for([0.0, *(sum(stack.values()) for _, own in shown for stack in own.values())], floor=0.0)
-    right = width - BEHIND
-    at = [(round(BEFORE + (right - BEFORE) * place / 100, 1), name) for place, name in axis.labels()]
-    drawn = [shapes.text(x, 12, name, "tick", anchor="middle") for x, name in at]
-    y, spoken_parts = HEAD - 8, []
-    for label, own in shown:
-        y += HEAD
-        drawn.append(_head(label, y - 7, width))
-        for group, stack in own.items():
-            parts = _parts(stack, axis, y, right)
-            drawn += [*(shapes.line(x, y, x, y + LINE, "grid") for x, _ in at), *parts]
-            drawn.append(shapes.text(0, y + 15, group, "stack-name"))
-            drawn.append(shapes.text(width, y + 15, amount(sum(stack.values())), "stack-total", anchor="end"))
-            counts = ", ".join(part.title for part in parts) or "none above"
-            spoken_parts.append(f"{label}, {GROUPS[group]}: {counts}")
-            y += LINE
-    note = "Irrelevant candidates above an answer, mean number; each pair of languages counts the same."
-    spoken = f"irrelevant candidates above an answer, by their language: {'; '.join(spoken_parts)}"
-    name = "Where the loss comes from"
-    return Drawing(tuple(drawn), y + 6, width, spoken=spoken, name=name, notes=(note,))
+    return [
+        HeatMap(encoder.row.label, answers_in, [(tag, line(encoder, table, tag)) for tag in questions_in])
+        for encoder, table in zip(encoders, values, strict=True)
+        if table
+    ]
 
 
-def _parts(stack: Stack, axis: Axis, y: float, right: float) -> list[Shape]:
-    """Return the parts of one bar, one behind the other."""
-    drawn, start = [], 0.0
-    for kind, value in stack.items():
-        left, end = (BEFORE + (right - BEFORE) * axis.at(place) / 100 for place in (start, start + value))
-        start += value
-        if value > 0:
-            size = (round(left, 2), y + 3, round(end - left, 2), LINE - 6)
-            drawn.append(shapes.rect(*size, f"part {kind}", title=f"{amount(value)} {KINDS[kind]}"))
-    return drawn
+def _known(values: Iterable[Mapping[Any, float | None]]) -> list[float]:
+    return [value for table in values for value in table.values() if value is not None]
 
 
-def _head(name: str, y: float, width: float) -> Shape:
-    """Return the name of an encoder over its bars, cut with "…" where it is too long (whole on hover)."""
-    cut = name
-    while len(cut) > 1 and LETTER * labels.width_of(cut) > width:
-        cut = f"{cut.removesuffix('…')[:-1]}…"
-    head = shapes.text(0, y, cut, "stack-head")
-    return head if cut == name else replace(head, title=name)
-
-
-def space(runs: Sequence[Results], found: Sequence[EncoderViews]) -> list[Block]:
+def space(runs: Sequence[Results], encoders: Sequence[EncoderViews]) -> list[Block]:
     """Return questions and candidates of two languages as points (Figure 5): a drawing for each encoder."""
-    own = tables_of(runs, found, "points")
-    if not own:
+    tables = tables_of(runs, encoders, "points")
+    if not tables:
         return []
-    languages = list(dict.fromkeys(row["language"] for _, rows in own for row in rows))
-    shown, left_out = own[:MOST_DRAWINGS], len(own) - MOST_DRAWINGS
+    languages = list(dict.fromkeys(row["language"] for _, rows in tables for row in rows))
+    shown, left_out = tables[:MOST_DRAWINGS], len(tables) - MOST_DRAWINGS
     keys = [
         Key(f"{tag}, {role}s", Drawing((_cloud(role, [(7, 7)], languages, tag, 5),), 14, 14, "space key"))
         for tag in languages
@@ -193,7 +295,7 @@ def space(runs: Sequence[Results], found: Sequence[EncoderViews]) -> list[Block]
     return [
         Heading("The space in two dimensions"),
         Prose(about, "about close"),
-        Group("spaces", [Figure(_points(one.row.label, rows, languages)) for one, rows in shown]),
+        Group("spaces", [Figure(_points(encoder.row.label, rows, languages)) for encoder, rows in shown]),
         Legend(tuple(keys)),
         *([Prose(more, "note-line")] if left_out > 0 else []),
     ]
@@ -205,20 +307,20 @@ def _points(label: str, rows: Sequence[Mapping[str, Any]], languages: Sequence[s
     for row in rows:
         groups.setdefault((row["role"], row["language"]), []).append((row["x"], row["y"]))
     most = max(1, MOST_POINTS // len(groups))
-    for key, own in groups.items():
-        if len(own) > most:
-            groups[key] = [own[i * len(own) // most] for i in range(most)]
+    for key, spots in groups.items():
+        if len(spots) > most:
+            groups[key] = [spots[i * len(spots) // most] for i in range(most)]
     xs, ys = zip(*chain(*groups.values()), strict=True)
     left, top = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
     spans = ((WIDTH, max(xs) - min(xs)), (HEIGHT, max(ys) - min(ys)))
     scale = min(((side - 2 * AIR) / span for side, span in spans if span > 0), default=1.0)
     clouds = []
     for role, language in product(ROLES, languages):
-        places = groups.get((role, language), [])
-        spots = [
-            (round(WIDTH / 2 + (x - left) * scale), round(HEIGHT / 2 - (y - top) * scale)) for x, y in places
+        at = [
+            (round(WIDTH / 2 + (x - left) * scale), round(HEIGHT / 2 - (y - top) * scale))
+            for x, y in groups.get((role, language), ())
         ]
-        clouds += [_cloud(role, spots, languages, language)] if spots else []
+        clouds += [_cloud(role, at, languages, language)] if at else []
     here = [language for language in languages if any(key[1] == language for key in groups)]
     spoken = f"{label}: vectors of {' and '.join(here)} in two dimensions"
     return Drawing(tuple(clouds), HEIGHT, WIDTH, "space", spoken, label)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from xlingual.report import leaders
 from xlingual.report.blocks import Block, Matrix, Prose, Section
-from xlingual.report.figures import pool_maps
-from xlingual.report.figures.multilingual_pool import space
-from xlingual.report.pages import hubs, pool_tables
+from xlingual.report.figures.multilingual_pool import by_pair, shares, space
+from xlingual.report.pages import hubs
+from xlingual.report.pages.multilingual_pool import RANKS, glance
 from xlingual.report.pool_views import TASK, EncoderViews, views_of
 from xlingual.results import Results
 from xlingual.results.repair import BeforeAndAfter
@@ -39,7 +39,7 @@ class SideBySide:
 
     def by_pair(self) -> Matrix | None:
         """Return mAP of a single answer by language pair, a map for before and one for after."""
-        maps = pool_maps.one_target(self.found)
+        maps = by_pair(self.found, "one_target")
         return None if maps is None else replace(maps, title="mAP of a single answer, before and after")
 
     def section(self) -> Section:
@@ -48,10 +48,10 @@ class SideBySide:
 
     def _blocks(self) -> Iterator[Block]:
         yield from space(self.runs, self.found)
-        if (table := pool_tables.glance(self.found, task_of(TASK))) is not None:
-            yield table.of([i for i, one in enumerate(table.columns) if one.key != pool_tables.RANKS])
-        if (shares := pool_maps.shares(self.found)) is not None:
-            yield shares
+        if (table := glance(self.found, task_of(TASK))) is not None:
+            yield table.of([i for i, one in enumerate(table.columns) if one.key != RANKS])
+        if (of_languages := shares(self.found)) is not None:
+            yield of_languages
         yield from hubs.blocks(self.runs, [one.row for one in self.found], folded=False)
         if self.full is not None:
             yield Prose("Alignment, single languages and the worst questions: ", "note-line", link=self.full)

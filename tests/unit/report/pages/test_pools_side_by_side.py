@@ -6,7 +6,7 @@ from msgspec import structs
 
 from xlingual.report import page_of, verdict
 from xlingual.report.pages import pools_side_by_side as page
-from xlingual.report.pool_columns import columns
+from xlingual.report.pages.pools_side_by_side import columns
 from xlingual.tasks import TASKS
 
 TASK = TASKS["multilingual-pool"]
@@ -26,14 +26,13 @@ def test_pools_are_columns_and_encoders_rows(pool):
     assert [(one.name, list(one.rows)) for one in columns(runs, "AP")] == [
         ("one", ["balanced_mix", "english-only-dual-encoder_v2", "chargram"]), ("two", ["chargram"]),
     ]  # fmt: skip
-    table, gaps, *folds = page.side_by_side(runs, TASK)
+    table, *folds = page.side_by_side(runs, TASK)
     assert [column.head for column in table.columns] == ["encoder", "one", "two"]
     shown = [[cell.plain for cell in row.cells] for row in table.rows]
     assert shown[0][0] == "balanced_mix" and shown[0][2] == "–"
     assert shown[1][1].partition(" ")[0].endswith("*") and "*" not in shown[2][2]
     assert shown[-1] == ["chance", "0.0012", "0.0012"]
     assert table.rows[0].cells[1].tone == "best" and table.rows[2].cells[2].tone == ""  # alone on its pool
-    assert gaps.rows[0].cells[1].plain == "best" and gaps.rows[0].cells[2].plain == "–"
     assert "one: 8,330 questions, 8,260 candidates in ar, de" in table.notes[0]
     assert [fold.title for fold in folds] == [
         "mAP@20/min, pools side by side", "R@10, pools side by side",
