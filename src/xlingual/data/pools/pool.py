@@ -16,7 +16,7 @@ from xlingual.data.manifest import split_reference
 from xlingual.data.pools.folder import pool_files, read_pool_folder, write_pool_folder
 from xlingual.data.pools.retrieval_folder import is_retrieval_folder, judged_by, read_retrieval_folder
 from xlingual.data.pools.rows import Candidates, Questions, Rows, joined, no_split, taken
-from xlingual.data.pools.squad import read_squad, squad_files
+from xlingual.data.pools.squad import is_squad, read_squad, squad_files
 from xlingual.data.rows import numbered
 from xlingual.data.runs import QrelsLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn, why
@@ -93,7 +93,7 @@ class MultilingualPool:
                     f"{path} is no retrieval folder of BEIR or MTEB or pool folder: leave out "
                     f"{parameter('qrels')}, which is for these"
                 )
-            elif is_pool(path):
+            elif path.suffix.lower() == ".json" or any(path.glob("*.json")):
                 rows, _ = read_squad(squad_files([path]), source, languages)
             else:
                 raise InputError(
@@ -227,8 +227,8 @@ def is_pool(path: str | Path) -> bool:
     """Whether a path looks like a pool: a pool folder, a retrieval folder, or SQuAD-style files."""
     path = Path(path)
     if path.is_dir():
-        return bool(pool_files(path)) or any(path.glob("*.json")) or is_retrieval_folder(path)
-    return path.suffix.lower() == ".json" and path.is_file()
+        return bool(pool_files(path)) or any(map(is_squad, path.glob("*.json"))) or is_retrieval_folder(path)
+    return path.suffix.lower() == ".json" and is_squad(path)
 
 
 def read_pool_texts(reference: str, *, questions: bool = False) -> Texts:

@@ -41,6 +41,15 @@ class _Paragraph(NamedTuple):
     questions: list[tuple[str, str, set[int]]]  # id, text, the sentences in which its answers begin
 
 
+def is_squad(path: Path) -> bool:
+    """Whether a file looks like SQuAD-style JSON, and not like a manifest of JSON lines or an array."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    return head.lstrip().startswith(b"{") and (b'"data"' in head or b'"paragraphs"' in head)
+
+
 def squad_files(names: Sequence[str | Path]) -> list[tuple[str, Path]]:
     """List (language, file) of files, `LANG=FILE`, and folders, which count as all their `*.json`."""
     files: dict[str, Path] = {}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.pool import MultilingualPool, is_pool
 from xlingual.data.pools.squad import language_of, sentence_breaks, squad_files
 from xlingual.errors import DataWarning, InputError
 
@@ -46,6 +46,14 @@ def test_paragraphs_that_share_a_question_are_one_cluster_in_any_order(squad, pa
     # articles are joined too: en's first one holds both of de's
     assert q.article.tolist() == [0, 0, 0, 0]
     assert c.cluster.tolist() == [2, 2, 0, 0, 1, 1, 1, 1, 0, 0, 3, 3]
+
+
+def test_a_manifest_of_json_is_no_pool(tmp_path, squad, paragraph):
+    assert is_pool(squad("en", [paragraph(EN, BREAKS, [("a", "Ann", 0)])]).parent)
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "info.json").write_text('{"description": "texts"}')
+    (tmp_path / "m" / "manifest.json").write_text('[{"lang": "en", "text": "a"}]')
+    assert not is_pool(tmp_path / "m") and not is_pool(tmp_path / "m" / "manifest.json")
 
 
 def test_impossible_questions_are_left_out_and_counted(squad, paragraph):
