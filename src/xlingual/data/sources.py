@@ -286,7 +286,7 @@ def table_of(data: Any, folder: Path | None, problems: Problems | None = None) -
     if type(data).__name__ == "LazyFrame":
         data = data.collect()
     try:
-        if any(str(kind) == "Object" for kind in getattr(data, "dtypes", ())):
+        if hasattr(data, "columns") and any(str(t) == "Object" for t in getattr(data, "dtypes", ())):
             data = data.to_dicts()  # polars would give addresses of its Python objects
         elif hasattr(data, "features") and hasattr(data, "with_format") and hasattr(data, "__len__"):
             data = data.with_format("arrow")[:]  # a Dataset, whose rows may be chosen and in another order
