@@ -184,15 +184,15 @@ class Run:
         self.text_encoders |= dense
         self.identities |= {name: self.identity(encoder, *texts) for name, encoder in dense.items()}
 
-    def repair(self, name: str, languages: Sequence[str], *, roles: bool = True) -> Banked | None:
+    def repair(self, name: str, languages: Sequence[str]) -> Banked | None:
         """Return the repair of hubs for an encoder and queries in some languages, None for plain cosine.
 
-        A bank of training queries has the vectors of that encoder, as queries unless `roles` say nothing.
+        A bank of training queries has the vectors of that encoder, as queries.
         """
         if self._bank is None:
             return self.own_corrections.bound(name)
         with self.stage("texts: encode training queries"):
-            return self._bank.bound(name, self.text_encoders[name], languages, roles=roles, **self.storing())
+            return self._bank.bound(name, self.text_encoders[name], languages, **self.storing())
 
     @property
     def similarity(self) -> str | None:

@@ -132,7 +132,6 @@ class TrainingQueries:
         encoder: Encoder,
         languages: Sequence[str],
         *,
-        roles: bool,
         store: Store | None,
         progress: Progress | None,
     ) -> Banked:
@@ -151,8 +150,7 @@ class TrainingQueries:
                     f"{listed(languages, 20)}: name others with fit="
                 )
             texts = self.texts.take(np.array(rows, dtype=np.int64))
-            if roles and encoder.by_role:
-                texts = replace(texts, role="query")
+            texts = replace(texts, role="query") if encoder.by_role else texts
             self._last = key, Bank.of(embed_bank(texts, name, encoder, store=store, progress=progress))
         return Banked(self.repair.correction, self._last[1], self.name)
 
