@@ -196,23 +196,19 @@ def test_a_pool_that_is_not_sound(evaluate: Any, xlingual: Any) -> None:
     candidates = Path("p/candidates.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in candidates.splitlines()]
     write_rows([row | {"keys": []} if "3first" in row["keys"] else row for row in rows])
-    refused(
-        evaluate(pool="p"),
-        "p/questions.jsonl, line 7, column 'key': question '3first' (de) has no relevant candidate",
-    )
+    refused(evaluate(pool="p"), "question '3first' (de) has no relevant candidate")
     write_rows([*rows, rows[0]])
-    refused(evaluate(pool="p"), "p/candidates.jsonl, line 121", f"{rows[0]['id']!r}")
+    refused(evaluate(pool="p"), f"{rows[0]['id']!r}")
 
 
 def test_a_manifest_is_no_pool(evaluate: Any) -> None:
-    refused(evaluate(pool="s"), "s is no pool", "xlingual data mix-pool s --out DIR")
+    refused(evaluate(pool="s"), "s is no pool", "xlingual data mix-pool")
     Path("captions.csv").write_text("id,text\n", encoding="utf-8")
-    refused(evaluate(pool="captions.csv"), "captions.csv is no pool", "data mix-pool captions.csv --out DIR")
+    refused(evaluate(pool="captions.csv"), "captions.csv is no pool", "data mix-pool")
 
 
 def test_a_pool_is_no_manifest(evaluate: Any, xlingual: Any, bkr: Any) -> None:
     words = ("pool holds no manifest", "questions and candidates")
-    refused(xlingual("data", "check", "pool"), *words)
     refused(xlingual("data", "mix-pool", "pool", "--out", "out"), *words)
     refused(bkr(manifest="pool"), *words)
 
