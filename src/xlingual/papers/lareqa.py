@@ -55,8 +55,7 @@ class LareqaRequest(Request, frozen=True, kw_only=True):
     otherwise: ClassVar[Mapping[str, str]] = {
         **defaults_in_help(FitOptions, {"hf:": NETWORK_FIT}),
         "steps": "one pass of x-y, for every regime; without POOL 30",
-        "batch": "256; without POOL 128",
-        "trainings": "3; without POOL 2",
+        "dim": "256; without POOL 64",
         "seed": "0",
         "epochs": "30; hf: 10; without POOL 5",
     }
@@ -112,7 +111,7 @@ def presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the base sets of the fit loop; of built-in data 150 batches, so that all takes minutes."""
     from xlingual.workflows.train_dual_encoder import fit_presets
 
-    small = {} if given.get("pool") is not None else {"epochs": 5, "steps": 30, "batch": 128, "trainings": 2}
+    small = {} if given.get("pool") is not None else {"epochs": 5, "steps": 30, "dim": 64}
     base = fit_presets(given.get("base", WORDS), small | dict(given), frozen=given.get("frozen", False))
     return base | small
 

@@ -112,5 +112,5 @@ def test_built_in_data(tmp_path):
     pool = built_in_pool(tmp_path / "pool", n=40, languages=("en", "de"))
     train, test = parts(request(pool, tmp_path), tmp_path)
     assert len(train) == 20 and len(test.questions) == 40
-    assert presets({})["trainings"] == 2 and presets({"pool": pool}) == {}
+    assert presets({})["dim"] == 64 and presets({"pool": pool}) == {}
     assert presets({"pool": pool, "base": "hf:x", "epochs": 1})["warmup"] == 0.5
