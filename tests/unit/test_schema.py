@@ -44,10 +44,6 @@ class Given:
         return ideal + self.noise * rng.standard_normal(ideal.shape) if self.noise >= 0 else ideal * 0 + 1
 
 
-class WithoutImages(Given):
-    opens_images = False
-
-
 @pytest.fixture(scope="module")
 def manifest() -> Manifest:
     return Manifest.of(
@@ -71,7 +67,7 @@ def runs(manifest: Manifest) -> dict[str, Results]:
         "ranking": image_sentence(
             manifest,
             text_encoders=texts,
-            image_encoders=WithoutImages("images", 0.05),
+            image_encoders=images,
             baselines="bad",
             fold=40,
         ),

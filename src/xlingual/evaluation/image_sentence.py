@@ -148,13 +148,8 @@ class ImageSentence(Run):
         chosen = manifest.languages if languages is None else languages
         opens = any(system.images.opens_images for system in self.systems)
         having = manifest.image >= 0
-        if not manifest.has_images and not opens:
+        if not manifest.has_images:
             having[:] = True  # one vector for each row
-        elif not having.any():
-            raise InputError(
-                f"{manifest.source} has no images: name their column ({parameter('image_column')}), or give "
-                f"their vectors ({parameter('image_encoders', 'vectors:PATH')})"
-            )
         elif self.options.skip_broken and opens:
             having &= usable_rows(manifest, chosen)
         self.rows = np.flatnonzero(having)

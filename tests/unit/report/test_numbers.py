@@ -3,10 +3,10 @@ import doctest
 import pytest
 from msgspec.structs import replace
 
-from xlingual.report import axis, colours, examples, numbers
+from xlingual.report import axis, colours, numbers
 
 
-@pytest.mark.parametrize("module", [numbers, examples])
+@pytest.mark.parametrize("module", [numbers])
 def test_examples_in_docstrings(module):
     found = doctest.testmod(module)
     assert found.attempted > 0
