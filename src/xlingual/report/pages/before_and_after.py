@@ -9,7 +9,7 @@ from xlingual.report import leaders
 from xlingual.report.blocks import Block, Matrix, Prose, Section
 from xlingual.report.figures.multilingual_pool import by_pair, shares, space
 from xlingual.report.pages import hubs
-from xlingual.report.pages.multilingual_pool import RANKS, glance
+from xlingual.report.pages.pool_tables import RANKS, glance
 from xlingual.report.pool_views import TASK, EncoderViews, views_of
 from xlingual.results import Results
 from xlingual.results.repair import BeforeAndAfter

@@ -14,6 +14,7 @@ from xlingual.report import page_of, verdict
 from xlingual.report.blocks import Cards, Fold, Matrix, walk
 from xlingual.report.figures import multilingual_pool as figures
 from xlingual.report.pages import multilingual_pool as pages
+from xlingual.report.pages import pool_tables
 from xlingual.report.render import html, terminal, text
 from xlingual.report.table import Table
 from xlingual.results import Interval, Results
@@ -179,7 +180,7 @@ def test_bias_is_called_by_its_intervals(pool, gap, delta, said):
 
 def test_the_order_of_encoders_in_monolingual_pools(pool):
     encoders = pool.views_of(pool.results())
-    assert pages.monolingual_ranks(encoders) == {0: (2, 1), 1: (1, 2), 2: (3, 3)}
+    assert pool_tables.monolingual_ranks(encoders) == {0: (2, 1), 1: (1, 2), 2: (3, 3)}
     assert "there english-only-dual-encoder_v2 is first" in pages.order(encoders)[0]
     assert pages.order(encoders[1:]) == [
         "With candidates of the question's language only, the order of the encoders is the same."
