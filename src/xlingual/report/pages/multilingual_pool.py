@@ -109,7 +109,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     blocks: list[Block] = [*pools_side_by_side.side_by_side(runs, task)]
     blocks += [Heading("Pool by pool")] if blocks else []
     blocks += [
-        *tables.boards(runs, task, boards_of),
+        *tables.pool_boards(runs, task, boards_of),
         Group("pool", list(tables.languages(runs, task, encoders))),
     ]
     verdict = findings(runs, task, of_run)
