@@ -151,7 +151,7 @@ def test_loss_rate_and_best_score_of_a_training_fit_the_terminal(
 def test_check_shows_the_items_of_language_pairs(xlingual: Any) -> None:
     outcome = xlingual("data", "check", "s")
     assert re.search(r"items per language pair *\n", outcome.out)
-    assert re.search(r"\n ?de-en +120 +60 +60 +60", outcome.out)
+    assert re.search(r"\n ?de-en +120 +60 +60 *\n", outcome.out)
     rows = "".join(f"{i},a {i},b {i},c {i},d {i}\n" for i in range(25))
     Path("m.csv").write_text(f"id,text_en,text_de,text_es,text_fr\n{rows}", encoding="utf-8")
     outcome = xlingual("data", "check", "m.csv")

@@ -16,7 +16,8 @@ def drawn(seed, n, d=32):
 
 def test_levels_are_their_int8_but_for_the_rounding():
     fit, x = drawn(0, 300), drawn(1, 50)
-    found = Levels.of(FitData(fit, ["en"] * len(fit))).codes(x).astype(int) - 128
+    levels = Levels.of(FitData(fit, ["en"] * len(fit)))
+    found = np.rint((levels.apply(x) - levels.low) / ((levels.high - levels.low) / 255)).astype(int) - 128
     theirs = quantization.quantize_embeddings(x, "int8", calibration_embeddings=fit).astype(int)
     away = found - theirs  # the nearest level, where they take the one below
     assert set(np.unique(away)) == {0, 1}

@@ -48,10 +48,10 @@ def test_an_error_of_evaluation_too(tmp_path, capsys):
     path = tmp_path / "m.csv"
     path.write_text("id,lang,text\n1,en,a\n2,en,b\n", encoding="utf-8")
     manifest = xlingual.Manifest.read(path)
-    with pytest.raises(InputError, match=r"\(image_column=…\).*image_encoders='vectors:PATH'"):
+    with pytest.raises(InputError, match=r"\(image_column=…\).*\(vectors:PATH\)"):
         xlingual.image_sentence(manifest, "chargram", image_encoders="pixels", store=None)
     line = said(capsys, "evaluate", "image-sentence", path, *ENCODERS, "--no-store")
-    assert "(--image-column)" in line and "(--image-encoder vectors:PATH)" in line
+    assert "(--image-column)" in line and "(vectors:PATH)" in line
 
 
 @pytest.mark.parametrize(
