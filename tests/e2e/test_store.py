@@ -98,7 +98,6 @@ def test_a_pool(xlingual: Any, keeping: dict[str, int], tmp_path: Path) -> None:
     ]
     assert values[0] == values[1]
     for arguments in (
-        ("data", "--equal-ids=same"),
         ("data", "--languages=en"),
         (folder, "--image-encoder", "pixels"),
         (folder, "--rows", "0:3"),
