@@ -18,6 +18,7 @@ from xlingual.stats import RankedTable, spearman, spearman_influence
 
 HERE = Path(__file__)
 shared = SimpleNamespace(**run_path(str(HERE.with_name("cases.py"))))
+cosines = shared.oracle.cosines
 dyads = SimpleNamespace(**run_path(str(HERE.parents[1] / "stats" / "dyads.py")))
 
 
@@ -67,7 +68,9 @@ def test_pairs_that_share_a_source_or_a_target_count_once(case):
     source, target = manifest.rows_of("en"), manifest.rows_of("de")
     keys = list(product(range(14), range(12)))
     for entry in run(case):
-        tables = [RankedTable.of(cosines(v[source], v[target])) for v in (case.texts[entry.encoder], images)]
+        tables = [
+            RankedTable.of(cosines(v[source], v[target]).ravel()) for v in (case.texts[entry.encoder], images)
+        ]
         rho = spearman(*tables)
         share = (spearman_influence(*tables, rho) / len(keys)).tolist()
         # rows and columns: every pair of pairs with a source or a target in common; the factor is that of
@@ -95,10 +98,4 @@ def test_samples_that_share_a_product_have_the_ranks_of_each_alone(threads):
     with ThreadPoolExecutor(threads) as workers:
         found = list(workers.map(lambda number: (number, tables[number].twice), [*range(8)] * 3))
     for number, twice in found:
-        assert (twice == 2 * rankdata(cosines(*(vectors[side] for side in sides[number]))) - 1).all()
-
-
-def cosines(a, b):
-    lengths = [np.linalg.norm(v.astype(np.float64), axis=1, keepdims=True) for v in (a, b)]
-    a, b = (v / np.where(length > 0, length, 1) for v, length in zip((a, b), lengths, strict=True))
-    return np.round(a @ b.T, 9).ravel()
+        assert (twice == 2 * rankdata(cosines(*(vectors[side] for side in sides[number])).ravel()) - 1).all()

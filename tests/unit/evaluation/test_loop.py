@@ -9,7 +9,6 @@ from xlingual.evaluation.loop import Ranked, Recording, evaluate
 from xlingual.evaluation.numbers import Baseline, Numbers, Subject
 from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.run import Options, Run
-from xlingual.evaluation.trec import Member, Ranking
 from xlingual.measures import RecallAt, parse_measure
 from xlingual.ranking import Counts, Cpu, rank, rows_of, similarity_of
 from xlingual.records import RankCounts
@@ -46,30 +45,20 @@ def toy(run, vectors, answers):
             above=found.above,
             tied=found.tied,
             n_tied=found.n_tied,
-            ranking=lambda questions=questions: Ranking(
-                [Member("q", str(i)) for i in range(N)],
-                [Member("a", str(i)) for i in range(N)],
-                (places, places),
-                (rows_of(questions), rows_of(answers)),
-            ),
         )
 
 
 @pytest.fixture
-def found(tmp_path):
+def found():
     rng = np.random.default_rng(0)
     answers = rng.standard_normal((N, 8)).astype(np.float32)
-    vectors = {
-        "near": answers + 0.3 * rng.standard_normal((N, 8)).astype(np.float32),
-        "zero": np.zeros((N, 8), dtype=np.float32),
-    }
+    vectors = {"near": answers + 0.3 * rng.standard_normal((N, 8)).astype(np.float32)}
     run = Run("toy", Options())
     run.by_name = dict.fromkeys(vectors, Table())
     run.identities = {name: f"table:{name}" for name in vectors}
     numbers = Numbers("toy", MEASURES, [Subject("questions", "answers")])
     rows = QueryRows([str(i) for i in range(N)], np.arange(N), [str(i) for i in range(N)], np.arange(N) // 2)
-    recording = Recording(trec=tmp_path, trec_depth=None)
-    return evaluate(run, numbers, toy(run, vectors, answers), rows, recording), vectors, answers
+    return evaluate(run, numbers, toy(run, vectors, answers), rows, Recording()), vectors, answers
 
 
 def test_numbers_rows_and_signatures_follow_from_what_is_ranked(found):
@@ -89,18 +78,3 @@ def test_numbers_rows_and_signatures_follow_from_what_is_ranked(found):
     assert entry.ci.low <= entry.value <= entry.ci.high
     assert entry.signature.startswith("task:toy|data:toy|measure:R@3|ties:expected|")
     assert entry.signature.endswith("encoder:table:near")
-
-
-def test_an_encoder_of_zeros_is_at_chance(found):
-    entry = next(e for e in found[0].entries if (e.encoder, e.measure) == ("zero", "R@3"))
-    assert entry.value == pytest.approx(3 / N) == entry.chance
-    assert entry.n_tied == N
-
-
-def test_lists_are_written_while_it_runs(found, tmp_path):
-    lines = (tmp_path / "questions-answers" / "near.run").read_text().splitlines()
-    assert len(lines) == N * N
-    _, vectors, answers = found
-    first = lines[0].split()[2]
-    unit = answers / np.linalg.norm(answers, axis=1, keepdims=True)
-    assert first == f"a:{(unit @ vectors['near'][0]).argmax()}"

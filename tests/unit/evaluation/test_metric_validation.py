@@ -115,15 +115,6 @@ def test_threads_and_the_order_of_encoders_change_nothing(case, validation, tmp_
     assert Validation.read(tmp_path).to_dict() == validation.to_dict()
 
 
-def test_where_few_items_have_both_languages_all_measures_choose_among_as_many():
-    case = build(languages=[("en", "de")] * 20 + [("en",)] * 30 + [("de",)] * 30)
-    with pytest.warns(DataWarning, match="only 20 items for XLR"):
-        pair = validate(case, sample="all", seeds=2).pairs[0]
-    assert (pair.n_source, pair.n_target, pair.n_matching) == (20, 20, 20)
-    assert pair.conditions["n_source"] == pair.conditions["n_matching"] == "20"
-    assert pair.chance == pytest.approx(3 / 20)
-
-
 def test_a_pair_without_an_item_in_both_languages_is_left_out_unless_asked_for():
     case = build(languages=[("en", "de")] * 30 + [("es",)] * 20)
     with pytest.warns(DataWarning, match="4 language pairs are left out .*de-es.*has texts in both"):

@@ -88,32 +88,6 @@ def test_they_make_the_intervals_of_declared_lines_and_move_no_value(shop, task)
     assert partition(names[0]) == partition(names[1])
 
 
-def test_the_results_count_them(shop):
-    about = run(backretrieval, *shop, cluster="near-duplicates").diagnostics["near_duplicates"]
-    assert about["n_units"] == about["n_looked"] == about["n_near"] == 3 * LINES
-    assert about["per_unit"] == 2 and about["n_joined"] == LINES and about["n_split"] == 0
-    assert about["largest_share"] == pytest.approx(1 / LINES) and 0.7 < about["least_cosine"] < 1
-    plain = run(backretrieval, *shop).diagnostics["near_duplicates"]
-    assert plain["per_unit"] == 2 and "n_joined" not in plain
-    assert run(crosslingual_retrieval, *shop).diagnostics["near_duplicates"]["least_cosine"] is None
-
-
-def near_warnings(results):
-    return [text for text in results.warnings if text.startswith("near-duplicates")]
-
-
-def test_a_sample_tells_about_how_many_there_are(shop, monkeypatch):
-    rows, _ = shop
-    units = room.TextUnits.of(Manifest.of(rows))
-    monkeypatch.setattr(room, "_LOOKED", 10)
-    monkeypatch.setattr(room, "_AMONG", 30)
-    found = room.near_duplicates(units, np.arange(len(units.text)), np.arange(2), join=False)
-    assert (found.n_units, found.n_looked, found.n_among) == (48, 10, 30)
-    assert 1 <= found.per_unit <= 3  # two of each
-    with pytest.warns(DataWarning, match=r"of 10 items looked at \(there are 48\)"):
-        room.warn_of_near_duplicates(found, units)
-
-
 def test_near_images_are_relative_to_the_background_and_rarer_than_chance():
     rng = np.random.default_rng(5)
     wide = rng.normal(size=(400, 64)).astype(np.float32)

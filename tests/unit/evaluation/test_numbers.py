@@ -7,25 +7,23 @@ from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.numbers import Baseline, Numbers, Subject
 from xlingual.measures import RecallAt
 from xlingual.results import by_key
-from xlingual.results.views import Against, ImageSentenceViews
 
 R10 = RecallAt(10)
 EN_DE, DE_EN = Subject("en", "de", 0), Subject("de", "en", 0)
 AGAIN = Subject("en", "de", 1)
-FOLDS, AGAINST = ImageSentenceViews(folds=[2]), ImageSentenceViews(Against("bad", 1, None))
 
 
 def hits(*values):
     return score(R10, np.array(values, float), [np.arange(len(values))])
 
 
-def enter(numbers, encoder, subject, estimate, *, note=None, views=None, baseline=Baseline()):  # noqa: B008
+def enter(numbers, encoder, subject, estimate, *, note=None, baseline=Baseline()):  # noqa: B008
     fields = {"encoder": encoder, "measure": "R@10", "signature": "signature", "n_source": 4, "n_target": 9}
-    numbers.enter(fields | {"n_tied": None, "note": note, "views": views}, subject, estimate, baseline, {})
+    numbers.enter(fields | {"n_tied": None, "note": note, "views": None}, subject, estimate, baseline, {})
 
 
-def table(**more):
-    numbers = Numbers("some-task", [R10], [EN_DE, AGAIN, DE_EN], **more)
+def table():
+    numbers = Numbers("some-task", [R10], [EN_DE, AGAIN, DE_EN])
     for encoder, subject, values in (
         ("good", EN_DE, (1, 1, 1, 0)),
         ("good", AGAIN, (1, 1, 0, 0)),
@@ -41,17 +39,6 @@ def table(**more):
 def one(rows, **wanted):
     (found,) = by_key(rows, **wanted)
     return found
-
-
-def test_an_entry_for_each_number_in_the_order_of_entry():
-    entries = table(images="pixels").results().entries
-    assert [(e.encoder, e.source, e.seed) for e in entries][:3] == [
-        ("good", "en", 0),
-        ("good", "en", 1),
-        ("good", "de", 0),
-    ]
-    assert {e.image_encoder for e in entries} == {"pixels"}
-    assert one(entries, encoder="bad", source="de").value == 0.5
 
 
 def test_means_over_seeds_then_over_pairs_beside_the_leader():
@@ -90,17 +77,6 @@ def test_who_has_fewer_pairs_neither_leads_nor_is_behind():
     assert one(rows, encoder="half", source="en").note is None
     numbers.same_queries = lambda one, other: False
     assert one(list(numbers.summaries()), encoder="whole", source="en").behind is None
-
-
-def test_views_of_a_row_are_of_one_number_and_not_of_means():
-    numbers = Numbers("some-task", [R10], [EN_DE, DE_EN])
-    for place in (EN_DE, DE_EN):
-        enter(numbers, "a", place, hits(1, 0))
-        numbers.view(("a", "R@10", place), FOLDS, AGAINST)
-    assert numbers.results().entries[0].views == FOLDS
-    rows = list(numbers.summaries())
-    assert one(rows, source="en").views == AGAINST
-    assert one(rows, source=None).views is None
 
 
 def test_baselines_are_means_and_missing_where_one_is():

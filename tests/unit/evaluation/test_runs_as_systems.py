@@ -15,7 +15,6 @@ from xlingual import (
     backretrieval,
     compare,
     crosslingual_retrieval,
-    distance_correlation,
 )
 from xlingual.data.runs import SearchRun
 from xlingual.encoders import text_specs
@@ -81,16 +80,6 @@ def ranking(vectors):
     return lists
 
 
-@pytest.fixture
-def engine(tmp_path, ranking):
-    """The name of files of runs, one for each language pair."""
-    for source, target, depth in (("en", "de", 12), ("de", "en", 14)):
-        lists = ranking(depth, source, target, name="p{i}")
-        lines = [f"{q} Q0 {c} 0 {s!r} t" for q, own in lists.items() for c, s in own.items()]
-        (tmp_path / f"run.{source}-{target}.trec").write_text("\n".join(lines))
-    return f"run:{tmp_path}/run.{{source}}-{{target}}.trec"
-
-
 def xlr(systems, **options):
     systems = {name: SearchRun.of(own) if name == "run" else own for name, own in systems.items()}
     return crosslingual_retrieval(
@@ -125,26 +114,6 @@ def test_a_run_is_evaluated_as_its_encoder(vectors, ranking):
     assert values(deep, "run") == values(whole, "run")
 
 
-def test_files_by_language_pair_need_no_languages(tmp_path, vectors, engine):
-    found = xlr({"v": vectors, "engine": engine}, pairs=None)
-    assert values(found, "engine") == values(found, "v")
-    with pytest.raises(InputError, match="'p0' is the id of texts in several languages: write language:id"):
-        xlr({"x": f"run:{tmp_path}/run.en-de.trec"}, pairs=None)
-    alone = xlr({"v": vectors, "x": f"run:{tmp_path}/run.en-de.trec"})
-    assert values(alone, "x") == values(alone, "v")
-
-
-def test_a_signature_names_the_file_of_its_pair_whatever_else_is_evaluated(tmp_path, vectors, engine):
-    found = {}
-    for pairs in (["en-de", "de-en"], ["de-en", "en-de"], ["en-de"], ["de-en"]):
-        for one in xlr({"v": vectors, "engine": engine}, pairs=pairs, measures=["R@5"]).entries:
-            found.setdefault((one.encoder, one.source), []).append(one.signature)
-    assert {name: (len(own), len(set(own))) for name, own in found.items()} == dict.fromkeys(found, (3, 1))
-    for pair, depth in (("en-de", 12), ("de-en", 14)):
-        digest = SearchRun.read(tmp_path / f"run.{pair}.trec").digest[:16]
-        assert found["engine", pair[:2]][0].endswith(f"|encoder:run:{digest}?depth={depth}")
-
-
 def test_queries_without_results_are_misses_that_results_and_comparisons_count(vectors, ranking):
     gone = {f"p{i}" for i in range(0, N, 3)}
     few = {query: own for query, own in ranking().items() if query[3:] not in gone}
@@ -160,14 +129,6 @@ def test_queries_without_results_are_misses_that_results_and_comparisons_count(v
             assert own[3] == (worst if own[1] in gone else whole[3])
         assert {e.encoder: e.n_unanswered for e in found.entries} == {"vectors": UNSET, "run": count}
         assert any(f"no results for {count} of {n} queries" in note for note in compare([found]).notes)
-
-
-def test_a_list_that_ended_misses_what_it_lacks(vectors, ranking):
-    """One long list says how deep lists go; the others found nothing more."""
-    lists = ranking(2) | {"en:p0": ranking(10)["en:p0"]}
-    found = xlr({"run": lists, "v": vectors}, measures=["R@10", "R@2"])
-    short = {own[1]: own[3] for own in by_query(found, "run") if own[0] == "R@10" and own[1] != "p0"}
-    assert short == {own[1]: own[3] for own in by_query(found, "v") if own[0] == "R@2" and own[1] != "p0"}
 
 
 def test_what_a_short_run_cannot_tell_is_refused(ranking):
@@ -199,50 +160,6 @@ def test_what_a_short_run_cannot_tell_is_refused(ranking):
 def test_runs_that_do_not_belong_to_the_data(lists, message):
     with pytest.raises(InputError, match=message):
         xlr({"run": lists}, measures=["R@1"])
-
-
-@pytest.mark.filterwarnings("ignore:.*the longest has:xlingual.errors.DataWarning")
-def test_odd_names_and_answers_are_said(vectors, ranking):
-    lists = ranking()
-    lists["en:p0"] = {"other:7": 9.0} | lists["en:p0"]
-    with pytest.warns(DataWarning, match=r"1 of 31 candidates are not in the data .*'other:7'"):
-        found = xlr({"run": lists, "v": vectors})
-    assert values(found, "run") == values(found, "v")
-    wrong = {
-        query: {name: s for name, s in own.items() if name[3:] != query[3:]}
-        for query, own in ranking().items()
-    }
-    with pytest.warns(DataWarning, match="no list holds a right answer"):
-        xlr({"run": wrong}, measures=["R@5"])
-    bare = {query.replace(":p", ":p0"): own for query, own in lists.items()}
-    with pytest.raises(InputError, match="none of its 30 queries is known"):
-        xlr({"run": bare})
-
-
-def test_where_vectors_are_needed_a_run_is_refused(ranking):
-    for system in (SearchRun.of(ranking()), "run:x.trec"):
-        with pytest.raises(InputError, match=r"returns lists of candidates; this command needs vectors"):
-            distance_correlation(DATA, {"run": system}, image_encoder=IMAGES)
-    with pytest.raises(InputError, match=r"^nowhere\.trec: there is no such file"):
-        xlr({"x": "run:nowhere.trec"})
-
-
-def test_trec_files_of_a_run_are_the_run_with_its_scores(tmp_path, vectors, ranking):
-    tying = {query: {name: round(s, 1) for name, s in own.items()} for query, own in ranking().items()}
-    found = xlr({"run": tying, "v": vectors}, trec=tmp_path)
-    written = SearchRun.read(tmp_path / "en-de" / "run.run")
-    again = xlr({"run": written})
-    assert values(again, "run") == values(found, "run") and any(tied for *_, tied in values(again, "run"))
-    assert {name: dict(own) for name, own in lists_of(written)} == tying
-    lines = (tmp_path / "en-de" / "v.run").read_text().splitlines()
-    assert [float(line.split()[4]) for line in lines] == [N - place for place in range(N)] * N
-
-
-def lists_of(run):
-    """Yield each query with its candidates and their scores."""
-    for i, query in enumerate(run.queries):
-        lines = range(run.start[i], run.start[i + 1])
-        yield query, {run.candidates[run.candidate[line]]: float(run.score[line]) for line in lines}
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,6 @@ def test_what_is_printed_parses_back(conditions, system):
     assert "\n" not in printed
 
 
-@given(st.dictionaries(keys, st.text("abc:.#?&=/ü", max_size=9), max_size=6))
-def test_values_without_bars_and_spaces_survive_unchanged(conditions):
-    signature = Signature(conditions, {"encoder": "vectors:0a?key=x"})
-    assert Signature.parse(str(signature)) == signature
-
-
 def test_differences_name_conditions_only():
     one = Signature({"task": "a", "seed": "0"}, {"encoder": "x"})
     assert one.differences(Signature({"task": "a", "seed": "0"}, {"encoder": "y"})) == []
@@ -79,9 +73,3 @@ def test_the_encoder_and_the_threads_are_no_conditions():
     before = signature()
     assert before.differences(signature(encoder="texts-2", threads=2)) == []
     assert signature(encoder="texts-2").system == {"encoder": "texts-2"}
-
-
-def test_other_conventions_are_other_conditions():
-    one, two = (Signature({"task": "sts", "conventions": v}, {"encoder": "e"}) for v in ("1", "2"))
-    assert one.differences(one) == [] and one.differences(two) == ["conventions: 1 against 2"]
-    assert two.differences(Signature({"task": "sts"}, {})) == ["conventions: 2 against –"]

@@ -150,13 +150,3 @@ def test_normalised_needs_an_oracle_three_standard_errors_above_chance():
     # queries that share the oracle's target count for less
     hubs = score_of([1, 1, 1, 0] * 9, [np.tile(np.arange(4), 9)])
     assert normalised(found, [Baseline(chance=0.75 - 3.01 * error, oracle=hubs)])[0] is None
-
-
-def test_simultaneous_intervals_allow_for_all_encoders_and_pairs(results):
-    """Of means, two encoders are looked at; of pairs, two encoders in two directions."""
-    for row in results.summary:
-        looked_at = 2 if row.source is None else 4
-        wide, own = row.ci_simultaneous, row.ci
-        assert wide.level == pytest.approx(1 - 0.05 / looked_at) and own.level == 0.95
-        assert wide.high - wide.low > own.high - own.low
-        assert wide.low <= own.low <= own.high <= wide.high

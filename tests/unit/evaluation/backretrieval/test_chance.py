@@ -1,6 +1,5 @@
 """What knows nothing scores exactly chance, however its ignorance is encoded."""
 
-from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -12,8 +11,6 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
 from xlingual.evaluation.backretrieval import backretrieval, nearest
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
-from xlingual.evaluation.run import Tally
-from xlingual.ranking import CPU
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "cases.py")))
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
@@ -21,25 +18,17 @@ EXACT = {"rel": 0, "abs": 1e-12}
 N = 31
 
 
-def case(n=N, image=None, images=None):
-    rows = [
-        {"id": f"i{i}", "text_en": f"en {i}", "text_de": f"de {i}"} | ({"image": image(i)} if image else {})
-        for i in range(n)
-    ]
-    manifest = Manifest.of(rows)
+def case():
+    manifest = Manifest.of([{"id": f"i{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(N)])
     rng = np.random.default_rng(5)
     plain = rng.standard_normal((len(manifest), 8)).astype(np.float32)
-    english = np.flatnonzero(manifest.language == manifest.languages.index("en"))
-    half = plain.copy()
-    half[english] = 0
+    german = (manifest.language == manifest.languages.index("de"))[:, None]
     texts = {
         "constant": np.full_like(plain, -0.7),
         "zero": np.zeros_like(plain),
-        "zero-en": half,
-        "plain": plain,
+        "zero-en": np.where(german, plain, 0),
     }
-    if images is None:
-        images = rng.standard_normal((n, 12)).astype(np.float32)
+    images = rng.standard_normal((N, 12)).astype(np.float32)
     return shared.Case(manifest, texts, images[manifest.item])
 
 
@@ -82,33 +71,6 @@ def test_crosslingual_retrieval_of_an_ignorant_encoder_is_chance(name):
         assert entry.chance == pytest.approx(wanted[entry.measure], **EXACT)
 
 
-@pytest.mark.parametrize("vector", [0.0, 1.0])
-def test_images_that_all_look_alike_give_chance_and_nothing_to_normalise_by(vector):
-    of = case(image=lambda i: bytes([i]), images=np.full((N, 3), vector, dtype=np.float32))
-    for entry in run(of, ["plain"]).entries:
-        assert entry.value == pytest.approx(entry.chance, abs=1e-9)
-        assert entry.oracle == pytest.approx(entry.chance, abs=1e-9)
-        assert entry.normalized is None
-        if entry.measure != "MedR":
-            assert "not normalised" in entry.note
-
-
-def test_chance_counts_queries_not_images():
-    """Where some images have more texts than others, a constant encoder still scores exactly chance."""
-    rows = [
-        {"id": f"{tag}{i}.{j}", "lang": tag, "text": f"{tag} {i} {j}", "item": f"{tag}{i}"}
-        for tag in ("en", "de")
-        for i in range(40)
-        for j in range(10 if i % 4 == 0 else 1)
-    ]
-    manifest = Manifest.of(rows)
-    images = np.random.default_rng(0).standard_normal((80, 6)).astype(np.float32)[manifest.item]
-    of = shared.Case(manifest, {"constant": np.ones((len(manifest), 4), dtype=np.float32)}, images)
-    for entry in run(of, ["constant"], pairs="en-de", measures=["R@1", "R@10"]).entries:
-        exact = EXACT if entry.measure != "SIM" else {"abs": 1e-9}  # cosines are rounded to 9 decimals
-        assert entry.value == pytest.approx(entry.chance, **exact)
-
-
 def test_more_ties_than_are_listed_still_give_the_oracle_and_a_ceiling():
     """A target image that is similar to nothing ties with all source images, here with 1100."""
     n = 2200
@@ -126,26 +88,10 @@ def test_more_ties_than_are_listed_still_give_the_oracle_and_a_ceiling():
     assert alone == recall
 
 
-def test_more_equal_targets_than_are_listed_are_sampled_fairly(monkeypatch):
-    of = case()
-    sample = of.sample(SimpleNamespace(source="en", target="de", seed=0))
-    whole = run(of, ["constant"], pairs="en-de").entries
+def test_more_equal_targets_than_are_listed_are_sampled(monkeypatch):
+    whole = run(case(), ["constant"], pairs="en-de").entries
     monkeypatch.setattr(nearest, "tie_cap", lambda n: 4)
-    sampled = run(of, ["constant"], pairs="en-de").entries
-    for a, b in zip(whole, sampled, strict=True):
+    for a, b in zip(whole, run(case(), ["constant"], pairs="en-de").entries, strict=True):
         assert b.n_tied == a.n_tied
         if a.measure.startswith("R"):
             assert b.value == pytest.approx(a.chance, **EXACT)
-    vectors = shared.Table("constant", dict(zip(of.keys, of.texts["constant"], strict=True)))
-    from xlingual.embed.sides import embed_texts
-    from xlingual.encoders import adopt
-
-    embedded = embed_texts(of.manifest, "constant", adopt(vectors), np.arange(len(of.manifest)))
-    listed = set()
-    for seed in range(30):
-        (found,) = nearest.nearest_texts(embedded, [replace(sample, seed=seed)], ranker=CPU, tally=Tally())
-        assert (found.n_tied == len(sample.target)).all()
-        assert np.bincount(found.query, found.share) == pytest.approx(1)
-        assert set(np.bincount(found.query)) == {4}
-        listed |= set(found.target)
-    assert listed == set(range(len(sample.target)))  # every target has its turn

@@ -115,23 +115,6 @@ def test_a_file_has_its_numbers_whatever_else_is_evaluated(sets: list[SentencePa
     same(again, run, encoder="good")
 
 
-def test_pairs_that_share_a_sentence_are_a_cluster_over_files_too() -> None:
-    a = SentencePairs(
-        "a", "a", list("1234"), np.arange(4.0), ["t 1", "t 3", "t 5", "t 7"], ["t 2", "t 1", "t 6", "t 8"]
-    )
-    b = SentencePairs(
-        "b",
-        "b",
-        list("1234"),
-        np.arange(4.0),
-        ["t 8", "t 10", "t 12", "t 14"],
-        ["t 9", "t 11", "t 13", "t 15"],
-    )
-    rows = sts([a, b], language="en", text_encoders={"g": Given()}, store=None).tables["pairs"].to_pylist()
-    code = [row["cluster"] for row in rows]
-    assert code[0] == code[1] and code[3] == code[4] and len(set(code)) == 6
-
-
 def test_equal_cosines_have_no_value_but_a_note(sets: list[SentencePairs]) -> None:
     class Constant(Given):
         def vector(self, text: str) -> np.ndarray:

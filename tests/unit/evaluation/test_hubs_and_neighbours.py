@@ -1,6 +1,8 @@
-"""The hubs of every ranking task equal a plain count over the whole score matrix, and raise an alarm."""
+"""Hubs and neighbours that results keep are those of the whole score matrix, and change no number."""
 
-import json
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import skew, t
 
-from xlingual import Manifest, backretrieval, crosslingual_retrieval, image_sentence, retrieval
-from xlingual.data.pools.pool import Candidates, Questions, build_pool
-from xlingual.data.pools.pool import Rows as PoolRows
-from xlingual.report import page_of, verdict
-from xlingual.report.render import html
+from xlingual import Manifest, backretrieval, crosslingual_retrieval, retrieval
+from xlingual.evaluation.neighbours import KEPT
 
+made = SimpleNamespace(**run_path(str(Path(__file__).parent / "multilingual_pool" / "drawn.py")))
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 PAIR = {"pairs": "en-de", "store": None}
 
@@ -26,7 +26,16 @@ class Given:
 
     def encode(self, batch):
         rows = zip(batch.language, batch.ids, strict=True)
-        return np.array([self.sides[tag][int(own[1:])] for tag, own in rows], dtype=np.float32)
+        return np.array([self.sides[tag][number(own)] for tag, own in rows], dtype=np.float32)
+
+
+class Pictures(Given):
+    def encode(self, batch):
+        return self.sides["images"][[number(own.split(":")[-1]) for own in batch.ids]].astype(np.float32)
+
+
+def number(own):
+    return int(own.split("/")[0][1:])
 
 
 def keys_of(left, right):
@@ -104,7 +113,7 @@ def manifest_of(n, cluster=None, images=None):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(12, 30), st.integers(0, 10**6))
-def test_cross_lingual_retrieval(n, seed):
+def test_hubs_of_cross_lingual_retrieval(n, seed):
     rng = np.random.default_rng(seed)
     cluster, en, de = rng.integers(0, 5, n), vectors(rng, n), vectors(rng, n)
     cluster[:2] = 0, 1
@@ -118,17 +127,22 @@ def test_cross_lingual_retrieval(n, seed):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(16, 30), st.integers(0, 10**6))
-def test_backretrieval(n, seed):
+def test_hubs_of_backretrieval(n, seed):
     """A first place is wrong as far as its image does not lead back among the first K."""
     rng = np.random.default_rng(seed)
     en, de, images = vectors(rng, n), vectors(rng, n), rng.standard_normal((n, 3))
     manifest = manifest_of(n)
     encoder, K = Given(en=en, de=de), 3
     results = backretrieval(
-        manifest, encoder, image_encoder=Pictures(images), measures=f"R@{K}", cluster="declared", **PAIR
+        manifest,
+        encoder,
+        image_encoder=Pictures(images=images),
+        measures=f"R@{K}",
+        cluster="declared",
+        **PAIR,
     )
     rows = results.per_query.to_pylist()
-    source = np.array([int(row["query"].split("/")[0][1:]) for row in rows if row["measure"] == f"R@{K}"])
+    source = np.array([number(row["query"]) for row in rows if row["measure"] == f"R@{K}"])
     target = np.setdiff1d(np.arange(n), source)
     target = target[: results.entries[0].n_target]
     way = keys_of(images[target], images[source])  # [m, n]
@@ -139,80 +153,26 @@ def test_backretrieval(n, seed):
     assert_plain(hubs(results), expected)
 
 
-class Pictures:
-    """Gives each image the row of its number."""
-
-    def __init__(self, images):
-        self.images, self.identity = images, "pictures"
-
-    def encode(self, batch):
-        return self.images[[int(own.split(":")[-1][1:]) for own in batch.ids]].astype(np.float32)
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.integers(12, 20), st.integers(0, 10**6))
-def test_image_sentence_ranking_both_ways(tmp_path_factory, n, seed):
-    rng = np.random.default_rng(seed)
-    texts = vectors(rng, n)
-    images = (vectors(rng, n) + rng.standard_normal((n, 3)) * 1e-3).astype(np.float32)
-    path = tmp_path_factory.mktemp("images") / "images.npy"
-    np.save(path, images)
-    found = image_sentence(
-        Manifest.of([{"id": f"r{i}", "lang": "en", "text": f"en {i}"} for i in range(n)]),
-        Given(en=texts),
-        image_encoders=str(path),
-        store=None,
-    )
-    keys, wrong = keys_of(texts, images.astype(np.float64)), 1 - np.eye(n)
-    cluster = np.arange(n)
-    assert_plain(hubs(found, target="image"), plain(keys, 10, wrong, cluster))
-    assert_plain(hubs(found, source="image"), plain(keys.T, 10, wrong, cluster))
-
-
-def pool_of(right, tags, asked):
-    n, m = right.shape
-    known = tuple(dict.fromkeys([*tags, *asked]))
-    questions = Questions(
-        ids=[f"q{i}" for i in range(n)],
-        language=np.array([known.index(tag) for tag in asked]),
-        text=[f"query {i}" for i in range(n)],
-        key=[f"q{i}" for i in range(n)],
-        cluster=np.arange(n),
-    )
-    candidates = Candidates(
-        ids=[f"d{j}" for j in range(m)],
-        language=np.array([known.index(tag) for tag in tags]),
-        text=[f"document {j}" for j in range(m)],
-        context=[""] * m,
-        keys=[tuple(f"q{i}" for i in np.flatnonzero(right[:, j])) for j in range(m)],
-        cluster=np.arange(n, n + m),
-    )
-    return build_pool("made", PoolRows(known, questions, candidates))
-
-
-class Rows:
-    """Gives queries and candidates the rows of their numbers."""
-
-    identity = "rows"
-
-    def __init__(self, queries, candidates):
-        self.sides = {"q": queries, "d": candidates}
-
-    def encode(self, batch):
-        return np.array([self.sides[own[0]][int(own[1:])] for own in batch.ids], dtype=np.float32)
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(3, 9), st.integers(12, 40), st.integers(0, 10**6))
-def test_retrieval_by_judgements(n, m, seed):
+def test_hubs_of_retrieval_by_judgements(n, m, seed):
     rng = np.random.default_rng(seed)
     right = rng.random((n, m)) < 0.2
     right[np.arange(n), rng.integers(0, m, n)] = True
     tags, asked = rng.choice(["en", "de"], m).tolist(), rng.choice(["en", "de"], n).tolist()
     tags[0], asked[0] = "en", "de"
     queries, candidates = vectors(rng, n), vectors(rng, m)
-    pool = pool_of(right, tags, asked)
-    found = hubs(retrieval(pool, Rows(queries, candidates), store=None))
+    known, key = tuple(dict.fromkeys([*tags, *asked])), [f"q{i}" for i in range(n)]
+    number = {tag: code for code, tag in enumerate(known)}
+    pool = made.a_pool(
+        [number[tag] for tag in asked],
+        key,
+        [number[tag] for tag in tags],
+        [[key[i] for i in np.flatnonzero(right[:, j])] for j in range(m)],
+        languages=known,
+    )
+    sides = (side.astype(np.float32) for side in (queries, candidates))
+    found = hubs(retrieval(pool, made.Given(*sides), store=None))
     keys = keys_of(queries, candidates)
     assert_plain(found, plain(keys, 10, 1 - right, np.arange(n)))
     chance = among_first(keys, 10)
@@ -226,47 +186,9 @@ def test_retrieval_by_judgements(n, m, seed):
     if hub.any():
         held = (chance * foreign)[:, hub].sum() / chance[:, hub].sum()
         assert found.other_language == pytest.approx(held, abs=1e-9)
-    ranked = {f"q{i}": {f"d{j}": -float((keys[i] > keys[i, j]).sum()) for j in range(m)} for i in range(n)}
+    ranked = {f"q{i}": {f"c{j}": -float((keys[i] > keys[i, j]).sum()) for j in range(m)} for i in range(n)}
     listed = hubs(retrieval(pool, runs={"run": ranked}, store=None))
     assert_plain(listed, plain(keys, 10, 1 - right, np.arange(n)))
-
-
-def with_a_hub(n=200, seed=0, hub=True):
-    """Return sides that match, and one text of the second that lies near to most of the first."""
-    rng = np.random.default_rng(seed)
-    en = rng.standard_normal((n, 12))
-    de = en + 1.2 * rng.standard_normal((n, 12))
-    if hub:  # what the first side has in common, one text of the second has alone
-        en[:, 0], de[:, 0] = 2.6, 0.0
-        de[0] = np.eye(12)[0]
-    return en, de
-
-
-def test_without_a_hub_there_is_no_alarm_and_the_page_folds_it():
-    en, de = with_a_hub(hub=False)
-    results = crosslingual_retrieval(manifest_of(200), Given(en=en, de=de), measures="R@1", **PAIR)
-    assert hubs(results).alarm is False
-    assert not any("Hub alarm" in sentence for sentence in verdict(results))
-    assert "no alarm" in html.render(page_of(results))
-
-
-def test_without_examples_no_text_is_kept():
-    en, de = with_a_hub()
-    results = crosslingual_retrieval(
-        manifest_of(200), Given(en=en, de=de), measures="R@1", examples=False, **PAIR
-    )
-    assert hubs(results).alarm and "hubs" not in results.tables
-
-
-def test_only_the_first_sample_of_a_pair_is_looked_at():
-    en, de = with_a_hub()
-    manifest, encoder = manifest_of(200), Given(en=en, de=de)
-    options = {"measures": "R@1", "pairs": "en-de,de-en", "sample": 120, "store": None}
-    several = crosslingual_retrieval(manifest, encoder, seeds=3, **options)
-    known = [(one.source, one.seed) for one in several.entries if one.views is not None]
-    assert sorted(known) == [("de", 0), ("en", 0)]
-    alone = crosslingual_retrieval(manifest, encoder, **options)
-    assert hubs(several, source="en") == hubs(alone, source="en")
 
 
 def test_a_constant_encoder_has_no_hubs():
@@ -277,13 +199,71 @@ def test_a_constant_encoder_has_no_hubs():
     assert found.largest == pytest.approx(found.expected) and "hubs" not in results.tables
 
 
-def test_languages_that_find_a_hub_are_named():
-    n = 40
-    en, de = with_a_hub(n)
-    right = np.eye(n, dtype=bool)
-    pool = pool_of(right, ["de"] * n, ["en"] * (n // 2) + ["fr"] * (n // 2))
-    results = retrieval(pool, Rows(en, de), store=None)
-    row = results.tables["hubs"].to_pylist()[0]
-    by = json.loads(row["found_by"])
-    assert row["id"] == "d0" and set(by) == {"en", "fr"} and sum(by.values()) == pytest.approx(row["count"])
-    assert hubs(results).other_language == 1.0
+def some_equal(rng, n):
+    """Return vectors of which some are equal, and some zero."""
+    found = rng.integers(-2, 3, (n, 3)).astype(float)
+    return np.where(rng.random((n, 1)) < 0.5, found, found + rng.standard_normal((n, 3)))
+
+
+def assert_nearest(rows, en, de, targets):
+    """Each query has its KEPT best candidates, in order, with their counts and cosines."""
+    scores = keys_of(en, de)
+    by_query = {}
+    for row in rows:
+        by_query.setdefault(number(row["query"]), []).append(row)
+    for query, lines in by_query.items():
+        own = scores[query, targets]
+        assert len(lines) == min(KEPT, len(targets))
+        assert len({line["neighbour"] for line in lines}) == len(lines)
+        for line, best in zip(lines, sorted(own, reverse=True), strict=False):
+            score = scores[query, number(line["neighbour"])]
+            assert number(line["neighbour"]) in targets
+            assert score == best
+            assert (line["above"], line["tied"]) == ((own > score).sum(), (own == score).sum())
+            assert line["score"] == pytest.approx(score * 1e-9, abs=2e-5)
+    return set(by_query)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(11, 30), st.integers(0, 10**6))
+def test_neighbours_of_cross_lingual_retrieval(n, seed):
+    rng = np.random.default_rng(seed)
+    en, de = (some_equal(rng, n).astype(np.float32).astype(float) for _ in range(2))
+    encoder = {"a": Given(en=en, de=de)}
+    found = crosslingual_retrieval(manifest_of(n), encoder, measures="R@3", **PAIR)
+    rows = found.tables["neighbours"].to_pylist()
+    assert assert_nearest(rows, en, de, np.arange(n)) == set(range(n))
+    without = crosslingual_retrieval(manifest_of(n), encoder, measures="R@3", neighbours=False, **PAIR)
+    assert "neighbours" not in without.tables
+    assert without.entries == found.entries
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(30, 60), st.integers(0, 10**6))
+def test_neighbours_of_backretrieval_are_of_the_first_seed(n, seed):
+    rng = np.random.default_rng(seed)
+    en, de = (some_equal(rng, n).astype(np.float32).astype(float) for _ in range(2))
+    images = Pictures(images=rng.standard_normal((n, 3)))
+    options = {**PAIR, "image_encoder": images, "measures": "R@3", "seeds": 2, "sample": 12}
+    options["cluster"] = "declared"
+    found = backretrieval(manifest_of(n), {"a": Given(en=en, de=de)}, **options)
+    rows = found.tables["neighbours"].to_pylist()
+    per_query = [row for row in found.per_query.to_pylist() if row["seed"] == 0 and row["measure"] == "R@3"]
+    assert {row["seed"] for row in rows} == {0}
+    targets = np.unique([number(row["neighbour"]) for row in rows])
+    sources = {number(row["query"]) for row in per_query}
+    whole = np.setdiff1d(np.arange(n), list(sources))
+    assert set(targets) <= set(whole)
+    first = {row["query"]: row["neighbour"] for row in rows if row["above"] == 0 and row["tied"] == 1}
+    assert first == {row["query"]: row["retrieved"] for row in per_query if row["retrieved"]}
+    without = backretrieval(manifest_of(n), {"a": Given(en=en, de=de)}, neighbours=False, **options)
+    assert without.entries == found.entries
+    assert without.per_query.equals(found.per_query)
+
+
+def test_a_search_system_lists_what_it_found():
+    run = {f"r{i}": {f"r{(i + d) % 20}": 3.0 - d for d in range(3)} for i in range(20)}
+    found = crosslingual_retrieval(manifest_of(20), runs={"engine": run}, measures="R@3", **PAIR)
+    rows = found.tables["neighbours"].to_pylist()
+    assert [(number(row["neighbour"]) - number(row["query"])) % 20 for row in rows[:3]] == [0, 1, 2]
+    assert [row["score"] for row in rows[:3]] == [3.0, 2.0, 1.0]

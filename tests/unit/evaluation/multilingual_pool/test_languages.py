@@ -1,4 +1,4 @@
-"""Language identification and the picture, against float64 least squares and scikit-learn."""
+"""Languages of a pool: identification, the picture, and languages that only questions have."""
 
 from itertools import combinations
 from pathlib import Path
@@ -10,6 +10,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from xlingual import multilingual_pool
+from xlingual.results.document import plain
 from xlingual.streams import stream
 
 made = SimpleNamespace(**run_path(str(Path(__file__).with_name("drawn.py"))))
@@ -103,3 +104,26 @@ def test_the_picture_equals_that_of_scikit_learn():
     assert results.entries[0].views.picture.explained == pytest.approx(
         pca.explained_variance_ratio_, abs=1e-5
     )
+
+
+def test_languages_that_only_questions_have_move_nothing_else():
+    """Thai asks, English asks and answers, German answers; then without the Thai questions."""
+    key, n = [f"k{i}" for i in range(9)], 9
+    rng = np.random.default_rng(0)
+    questions, candidates = (rng.standard_normal((size, 4)).astype(np.float32) for size in (2 * n, 4 * n))
+    keys = [[name] for name in key * 2] + [[]] * 2 * n
+    language = [0] * n + [1] * n + [0, 1] * n
+    pool = made.a_pool([0] * n + [2] * n, key * 2, language, keys, languages=("en", "de", "th"))
+    alone = made.a_pool([0] * n, key, language, keys, languages=("en", "de"))
+    found = plain(evaluated(pool, questions, candidates, subsets=["th,de", "th"]).entries[0].views)
+    without = plain(evaluated(alone, questions[:n], candidates).entries[0].views)
+    every = {"en->en", "en->de", "th->en", "th->de"}
+    for view in ("one_target", "loss", "language_share_top100"):
+        assert found[view].keys() == every
+        assert {pair: found[view][pair] for pair in ("en->en", "en->de")} == without[view]
+    for view in ("one_target_summary", "remove_one", "monolingual_pool", "monolingual_pool_questions"):
+        assert found[view] == without[view]
+    assert found["remove_one"]["n_questions"] == n  # Thai questions have no own language to remove
+    assert found["subsets"].keys() == {"de,th", "en,th", "en,de"}
+    assert found["subsets"]["en,de"] == pytest.approx(without["macro"])
+    assert found["picture"]["languages"] == ["en", "de"]
