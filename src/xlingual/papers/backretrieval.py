@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
-from xlingual.papers.findings import BOXES, StudyTable
 from xlingual.requests.record import Request, option
 from xlingual.requests.shared import (
     Columns,
@@ -104,6 +103,7 @@ def run_study(request: BackretrievalStudyRequest, context: Context) -> StudyFind
     """
     from xlingual import encoders
     from xlingual.measures import parse_measure
+    from xlingual.papers.findings import BOXES, StudyTable
     from xlingual.papers.study import Question, Recipe, Study, every_pair, identity_of, run, settings_of
     from xlingual.workflows.train_triplet import train_triplet
 
@@ -180,14 +180,8 @@ def run_study(request: BackretrievalStudyRequest, context: Context) -> StudyFind
         terms=TERMS,
         notes=missing,
     )
-    return run(
-        study,
-        request.output.out,
-        trainings=request.trainings,
-        seed=request.sampling.seed,
-        force=request.force,
-        context=context,
-    )
+    seeds = {"trainings": request.trainings, "seed": request.sampling.seed}
+    return run(study, request.output.out, **seeds, force=request.force, context=context)
 
 
 def parts(request: BackretrievalStudyRequest) -> tuple[Manifest, Manifest]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from xlingual.errors import DataWarning, InputError
-from xlingual.papers.findings import FOLD, StudyTable
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import Keeping, Output, PoolLanguages
 from xlingual.requests.values import Natural, Positive, Share, comma_list
@@ -75,10 +74,6 @@ class LareqaRequest(Request, frozen=True, kw_only=True):
     train_data: Annotated[
         Path | None, option("Train on this pool, and evaluate all of POOL.", metavar="PATH")
     ] = None
-    train_split: Annotated[str, option("Split of POOL to train on.", metavar="NAME")] = "train"
-    split: Annotated[str | None, option("Split of POOL to evaluate.", metavar="NAME", otherwise="test")] = (
-        None
-    )
     train: Annotated[
         Share, option("Share of a POOL without splits to train on; the rest is evaluated.", metavar="SHARE")
     ] = 0.5
@@ -93,18 +88,6 @@ class LareqaRequest(Request, frozen=True, kw_only=True):
 
 
 REQUEST = LareqaRequest
-TABLES = (
-    StudyTable(
-        *(POOL, "mAP in the pool of all languages", UNTRAINED, MAP),
-        "Questions of all languages, answers among the candidates of all languages.",
-    ),
-    StudyTable(BY_LANGUAGE, "mAP in that pool by language of the question", UNTRAINED, form=FOLD),
-    StudyTable(
-        *(OWN_POOL, "mAP within a language", UNTRAINED, MAP),
-        "The same models and questions, with the candidates of the question's language alone: what a search "
-        "engine for each language would see.",
-    ),
-)
 
 
 def presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -120,9 +103,10 @@ def run_study(request: LareqaRequest, context: Context) -> StudyFindings:
     """Train a dual encoder in each regime, and say which aligns languages and what that costs within one.
 
     POOL is a multilingual pool. A part of its questions is trained on, the rest evaluated: by its own splits
-    (--train-split, --split), else by --train. Without POOL it runs on built-in data, for 150 batches by
+    `train` and `test`, else by --train. Without POOL it runs on built-in data, for 150 batches by
     default. Models that DIR has already are not trained again: if interrupted, the same command goes on.
     """
+    from xlingual.papers.findings import FOLD, StudyTable
     from xlingual.papers.study import Study, every_pair, run
 
     out, settings = request.output.out, request.model
@@ -130,12 +114,24 @@ def run_study(request: LareqaRequest, context: Context) -> StudyFindings:
     train, pool = parts(request, out)
     trained = recipes(request, train, context)
     models = list(trained)
+    tables = (
+        StudyTable(
+            *(POOL, "mAP in the pool of all languages", UNTRAINED, MAP),
+            "Questions of all languages, answers among the candidates of all languages.",
+        ),
+        StudyTable(BY_LANGUAGE, "mAP in that pool by language of the question", UNTRAINED, form=FOLD),
+        StudyTable(
+            *(OWN_POOL, "mAP within a language", UNTRAINED, MAP),
+            "The same models and questions, with the candidates of the question's language alone: what a "
+            "search engine for each language would see.",
+        ),
+    )
     study = Study(
         paper="lareqa",
         title=f"Regimes of training on {Path(pool.source).name}: alignment, and what it costs",
         train=trained,
         steps={"evaluate": partial(evaluate, pool, request.fit.threads or 1)},
-        tables=TABLES,
+        tables=tables,
         questions=[
             *every_pair(models, POOL, MAP, "In the pool of all languages"),
             *every_pair(models, POOL, OTHER, "Alignment, a single answer in another language", UNTRAINED),
@@ -290,16 +286,13 @@ def parts(request: LareqaRequest, out: Path) -> tuple[ParallelQuestions, Multili
     if request.train_data is not None:
         if pool is None:
             raise InputError("POOL is missing: name the pool to evaluate in, beside --train-data")
-        return of_pool(read(request.train_data)), read(pool, split=request.split)
+        return of_pool(read(request.train_data)), read(pool)
     pool = built_in_pool(out / "pool") if pool is None else pool
-    whole, names = read(pool), (request.train_split, request.split or TEST)
+    whole = read(pool)
     if whole.questions.split is None:
-        if request.split is not None:
-            raise InputError(f"{pool} has no splits, and --split names {request.split!r}: leave it out")
         by = "paragraph" if whole.questions.article is None else "article"
         divided = split_pool(whole, request.train, request.split_seed, by)
-        pool, names = divided.write(out / "pool", overwrite=True), (TRAIN, TEST)
+        pool = divided.write(out / "pool", overwrite=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the whole pool gave them
-        train, test = (read(pool, split=name) for name in names)
-    return of_pool(train), test
+        return of_pool(read(pool, split=TRAIN)), read(pool, split=TEST)

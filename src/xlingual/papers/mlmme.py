@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from xlingual.errors import InputError
-from xlingual.papers.findings import CHANCE, StudyTable
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import Keeping, ManifestOptions, Output
 from xlingual.requests.values import Positive, comma_list
@@ -34,10 +33,10 @@ if TYPE_CHECKING:
 
 RECIPES = {name: PRESETS[name] for name in ("paper", "mlmme")}
 BETAS = (1.0, 0.75, 0.5, 0.25)
-# of built-in data, so that all is done in about two minutes
+# of built-in data, so that all is done in less than three minutes
 SMALL: Mapping[str, object] = {
     "word_dim": 64, "state_dim": 128, "joint_dim": 128, "standardize_pictures": True, "redraw": "batch",
-    "contrastive": 50, "epochs": 10, "trainings": 2, "threads": 1,
+    "contrastive": 50, "epochs": 6, "trainings": 2, "threads": 1,
 }  # fmt: skip
 TERMS = {
     "VSE": "One language and images in one space (Kiros, Salakhutdinov and Zemel 2014): the model with one "
@@ -165,22 +164,13 @@ def run_study(request: MlmmeStudyRequest, context: Context) -> StudyFindings:
     """
     from xlingual import encoders
     from xlingual.evaluation.sts import TRIVIAL
-    from xlingual.papers.mlmme_tables import (
-        FIRST,
-        MEAN,
-        RERANKING,
-        SIMILARITY,
-        directions,
-        ranking,
-        read_data,
-        reranking,
-        similarity,
-    )  # fmt: skip
+    from xlingual.papers import mlmme_tables as paper
+    from xlingual.papers.findings import CHANCE, StudyTable
     from xlingual.papers.study import Question, Recipe, Study, run, settings_of
     from xlingual.workflows.train_mlmme import train_mlmme
 
     assert request.output.out is not None
-    data, fit, settings = read_data(request, context), request.fit, request.model.settings()
+    data, fit, settings = paper.read_data(request, context), request.fit, request.model.settings()
     betas = sorted(settings.pop("beta"), reverse=True)
     models: dict[str, tuple[tuple[str, ...], float]] = {f"VSE {tag}": ((tag,), 1.0) for tag in data.languages}
     models |= {f"MLMME β={beta:g}": (data.languages, beta) for beta in betas}
@@ -202,42 +192,42 @@ def run_study(request: MlmmeStudyRequest, context: Context) -> StudyFindings:
     first, second = data.languages[:2]
     tables, questions = [], []
     for tag in data.languages:
-        for direction in directions(tag):
+        for direction in paper.directions(tag):
             name = f"Table 1 {direction}"
             title = f"Image–sentence ranking, {direction}"
-            tables.append(StudyTable(name, title, f"VSE {tag}", MEAN, digits=1))
+            tables.append(StudyTable(name, title, f"VSE {tag}", paper.MEAN, digits=1))
             for model in [model for model, (tags, beta) in models.items() if tag in tags and beta > 0]:
                 against = {CHANCE: "chance", f"VSE {tag}": "VSE", "MLMME β=1": "β = 1 (no sentence pairs)"}
                 if not model.startswith("MLMME"):
                     against = {CHANCE: "chance"}
                 questions += [
-                    Question(model, other, name, MEAN, f"Table 1: against {words}, by {MEAN}")
+                    Question(model, other, name, paper.MEAN, f"Table 1: against {words}, by {paper.MEAN}")
                     for other, words in against.items()
                     if other != model and (other in models or other == CHANCE)
                 ]
     about = (
         "Pearson's correlation of cosine and people's scores; encoders of words or letters know no meaning."
     )
-    tables.append(StudyTable(SIMILARITY, f"Textual similarity in {first}", f"VSE {first}", about=about))
+    tables.append(StudyTable(paper.SIMILARITY, f"Textual similarity in {first}", f"VSE {first}", about=about))
     about = (
         "Weights of the system's score and of a model's similarities to source and image are tuned with "
         "k-best MIRA on other sentences. Differences are tested by jackknife values of sentences."
     )
     title = f"Re-ranking of translations from {first} into {second}"
-    tables.append(StudyTable(RERANKING, title, FIRST, "BLEU", about, digits=2))
+    tables.append(StudyTable(paper.RERANKING, title, paper.FIRST, "BLEU", about, digits=2))
     for name in (*models, *TRIVIAL):
         questions += [
-            Question(name, f"VSE {first}", SIMILARITY, pairs.name, "Table 2: against VSE")
+            Question(name, f"VSE {first}", paper.SIMILARITY, pairs.name, "Table 2: against VSE")
             for pairs in data.sts
             if name != f"VSE {first}"
         ]
         questions += [
-            Question(name, FIRST, RERANKING, measure, f"Table 3: against the {FIRST}")
+            Question(name, paper.FIRST, paper.RERANKING, measure, f"Table 3: against the {paper.FIRST}")
             for measure in ("BLEU", "METEOR (exact + stem)", "TER")
         ]
-    steps = {"ranking": partial(ranking, data)}
-    steps |= {"sts": partial(similarity, data)} if data.sts else {}
-    steps |= {"reranking": partial(reranking, data)} if data.lists else {}
+    steps = {"ranking": partial(paper.ranking, data)}
+    steps |= {"sts": partial(paper.similarity, data)} if data.sts else {}
+    steps |= {"reranking": partial(paper.reranking, data)} if data.lists else {}
     digests = {"trained on": data.train, "validated on": data.validation, "ranked": data.test}
     study = Study(
         paper="mlmme",
@@ -255,7 +245,5 @@ def run_study(request: MlmmeStudyRequest, context: Context) -> StudyFindings:
         facts={"items to train on": data.train.n_items, "items ranked": data.test.n_items},
         terms=TERMS,
     )
-    return run(
-        study, request.output.out, trainings=request.trainings, seed=fit.seed, force=request.force,
-        context=context,
-    )  # fmt: skip
+    seeds = {"trainings": request.trainings, "seed": fit.seed}
+    return run(study, request.output.out, **seeds, force=request.force, context=context)

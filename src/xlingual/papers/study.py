@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -190,23 +191,13 @@ def run(
     trainings: int = 3,
     seed: int = 0,
     force: bool = False,
-    replicates: int | None = None,
     context: Context | None = None,
 ) -> StudyFindings:
     """Train what is missing, evaluate every model in every step, test the differences, write the findings.
 
-    Args:
-        study: models, steps, tables and questions.
-        out: gets `models/`, a folder for each step, and `paper_study.json`.
-        trainings: trainings of each recipe, with the seeds `seed`, `seed` + 1 …
-        seed: the first seed.
-        force: train anew where `out` has models already.
-        replicates: of each test; None: 1999, or more where the correction needs them.
-        context: store and progress.
-
-    Raises:
-        InputError: a model of another recipe lies in `out`, or a step refuses the data.
-
+    Each recipe is trained `trainings` times, with the seeds `seed`, `seed` + 1 …; `force` trains anew where
+    `out` has models. `out` gets `models/`, a folder for each step, and `paper_study.json`. Raises InputError
+    where a model of another recipe lies in `out`, or a step refuses the data.
     """
     context, folder = context or Context(), make_folder(out)
     timings: dict[str, float] = {}
@@ -229,7 +220,7 @@ def run(
         brought = () if one.queries is None else one.queries.encoders
         encoders |= {label: (label,) for label in brought if label not in labels}
     with _timed(timings, "test"):
-        answers = _answers(study, measured, encoders, seed, replicates, context)
+        answers = _answers(study, measured, encoders, seed, context)
     references = {table.name: table.reference for table in study.tables}
     findings = StudyFindings(
         paper=study.paper,
@@ -279,7 +270,8 @@ def _trained(
                 text = json.dumps({**recipe.settings, "seed": seed}, indent=1, ensure_ascii=False)
                 temporary.write_text(text, encoding="utf-8")
             resume = Checkpoints(path).exists() and not anew
-            recipe.train(path, seed, resume=resume, replace=anew, progress=_titled(title, context.progress))
+            progress = partial(_titled, title, context.progress)
+            recipe.train(path, seed, resume=resume, replace=anew, progress=progress)
             Checkpoints(path).remove()  # larger than the model, and not needed any more
         found = ModelFolder.read(path)
         spec = Spec(None, "model", str(path), (), None if recipe.base is None else parse(recipe.base))
@@ -316,9 +308,8 @@ def _refuse_another(path: Path, settings: Mapping[str, Any]) -> None:
         )
 
 
-def _titled(title: str, progress: Progress) -> Progress:
-    """Return a callback whose sentences begin with the model that is trained."""
-    return lambda what, done, total: progress(f"{title}: {what}", done, total)
+def _titled(title: str, progress: Progress, what: str, done: int, total: int) -> None:
+    progress(f"{title}: {what}", done, total)
 
 
 @contextmanager
@@ -333,7 +324,6 @@ def _answers(
     measured: Sequence[Measured],
     encoders: Mapping[str, tuple[str, ...]],
     seed: int,
-    replicates: int | None,
     context: Context,
 ) -> list[StudyDifference]:
     """Return the tested differences, family by family."""
@@ -347,11 +337,18 @@ def _answers(
             asked.setdefault(question.family, []).append((question, row))
     total, answers = sum(map(len, asked.values())), list[StudyDifference]()
     for family in asked.values():
-        count = replicates or enough_replicates(len(family), Rules("holm", ALPHA, None))
+        count = enough_replicates(len(family), Rules("holm", ALPHA, None))
         tested = list[Tested]()
         for question, row in family:
             context.progress("testing differences", len(answers) + len(tested), total)
-            tested.append(_tested(question, row, encoders, stream(seed, f"{study.paper}|{question}"), count))
+            assert row.queries is not None
+            labels = encoders[question.model]
+            if question.other == CHANCE:
+                tested.append(against_chance(row.queries, labels, row.chance or 0.0))
+            else:
+                rng = stream(seed, f"{study.paper}|{question}")
+                others = encoders[question.other]
+                tested.append(difference(row.queries, labels, others, rng=rng, replicates=count))
         answers += [
             StudyDifference(
                 *(question.model, question.other, question.table, question.measure, question.family),
@@ -366,17 +363,6 @@ def _answers(
 def _has(row: Measured, labels: Sequence[str]) -> bool:
     """Whether a row has the values of every training of a model."""
     return row.queries is not None and bool(labels) and set(labels) <= set(row.queries.encoders)
-
-
-def _tested(
-    question: Question, row: Measured, encoders: Mapping[str, tuple[str, ...]], rng: Any, replicates: int  # noqa: ANN401
-) -> Tested:  # fmt: skip
-    """Test a question on the queries of its row."""
-    assert row.queries is not None
-    labels = encoders[question.model]
-    if question.other == CHANCE:
-        return against_chance(row.queries, labels, row.chance or 0.0)
-    return difference(row.queries, labels, encoders[question.other], rng=rng, replicates=replicates)
 
 
 def _row(

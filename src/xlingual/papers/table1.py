@@ -57,9 +57,9 @@ from xlingual.results.values import (
 from xlingual.stats.corrections import holm
 
 ValidationLike: TypeAlias = Validation | str | Path
-_NEEDED = ("data", "sample", "images", "measure", "conventions")
-_OF_DATA = {  # conditions in which data sets differ, which are no protocol
-    *_NEEDED, "source", "target", "seeds", "n_source", "n_target", "n_matching", "n_pictures"
+_OF_DATA = {  # conditions in which data sets differ or that are refused, which are no protocol
+    "data", "sample", "images", "measure", "conventions", "source", "target", "seeds", "n_source", "n_target",
+    "n_matching", "n_pictures",
 }  # fmt: skip
 _ROUNDING = 1e-12  # what the order of additions leaves between equal means
 
@@ -157,40 +157,32 @@ def validation_table(validations: Mapping[str, ValidationLike]) -> ValidationTab
     pairs = [(name, pair) for name, validation in read.items() for pair in validation.pairs]
     if not pairs:
         raise InputError("there is no validation with a language pair: name folders with validation.json")
-    warnings = [*_protocol(pairs)]
-    warnings += [f"{name}: {warning}" for name, validation in read.items() for warning in validation.warnings]
+    wholes = [pair.subsets["all"] for _, pair in pairs]
     contrasts = [(f"BkR-{rival}", kind) for rival in RIVALS for kind in COEFFICIENTS]
-    tests = [pair.subsets["all"].differences[name][kind] for _, pair in pairs for name, kind in contrasts]
-    tested = [test.p for test in tests if test.p is not None]
-    adjusted = iter(holm(np.array(tested)).tolist())
-    p_values = [None if test.p is None else next(adjusted) for test in tests]
-    corrected = iter(
-        [
-            CorrectedDifference(**structs.asdict(test), p_adjusted=p)
-            for test, p in zip(tests, p_values, strict=True)
-        ]
-    )
+    places = [(place, *contrast) for place in range(len(pairs)) for contrast in contrasts]
+    tests = {place: wholes[place[0]].differences[place[1]][place[2]] for place in places}
+    p_values = {place: test.p for place, test in tests.items() if test.p is not None}
+    adjusted = dict(zip(p_values, holm(np.array([*p_values.values()])).tolist(), strict=True))
+    corrected: list[dict[str, dict[str, CorrectedDifference]]] = [{} for _ in pairs]
+    for (place, name, kind), test in tests.items():
+        difference = CorrectedDifference(**structs.asdict(test), p_adjusted=adjusted.get((place, name, kind)))
+        corrected[place].setdefault(name, {})[kind] = difference
     shared = ("source", "target", "n_source", "k", "n_seeds", "conditions")
     rows = [
         TableRow(
-            data_set=name,
-            n_encoders=pair.subsets["all"].n_encoders,
-            n_families=pair.subsets["all"].n_families,
-            image_encoder=read[name].image_encoder,
-            agreement=pair.subsets["all"].agreement,
-            differences={
-                f"BkR-{rival}": {kind: next(corrected) for kind in COEFFICIENTS} for rival in RIVALS
-            },
+            data_set=name, n_encoders=whole.n_encoders, n_families=whole.n_families,
+            image_encoder=read[name].image_encoder, agreement=whole.agreement, differences=differences,
             **{field: getattr(pair, field) for field in shared},
         )
-        for name, pair in pairs
-    ]
+        for (name, pair), whole, differences in zip(pairs, wholes, corrected, strict=True)
+    ]  # fmt: skip
+    warnings = [f"{name}: {warning}" for name, validation in read.items() for warning in validation.warnings]
     return ValidationTable(
         measure=next(iter(read.values())).measure,
         rows=rows,
         mean={name: {kind: _mean(rows, name, kind) for kind in COEFFICIENTS} for name in MEASURES},
-        n_tests=len(tested),
-        warnings=warnings,
+        n_tests=len(adjusted),
+        warnings=[*_protocol(pairs), *warnings],
         timings={name: sum(validation.timings.values()) for name, validation in read.items()},
         provenance=provenance,
     )
@@ -198,35 +190,26 @@ def validation_table(validations: Mapping[str, ValidationLike]) -> ValidationTab
 
 def _protocol(pairs: Sequence[tuple[str, PairValidation]]) -> Iterator[str]:
     """Warn of conditions in which rows differ; raise InputError where rows cannot stand together."""
-    places = [f"{name} {pair.source}-{pair.target}" for name, pair in pairs]
     seen: dict[Any, str] = {}
-    first = pairs[0][1].conditions
-    for place, (_, pair) in zip(places, pairs, strict=True):
-        conditions = pair.conditions
-        if missing := [key for key in _NEEDED if key not in conditions]:
-            raise InputError(f"{place} lacks the condition {listed(missing)}: run {Validation.made_by} again")
-        for key, remedy in (("measure", "all with one --measure"), ("conventions", "both with one version")):
-            if conditions[key] != first[key]:
-                raise InputError(
-                    f"the validations differ in {key}: {places[0]} has {first[key]}, {place} has "
-                    f"{conditions[key]}: validate {remedy}"
-                )
-        row = (*conditions.items(), frozenset(encoder.encoder for encoder in pair.encoders))
-        if row in seen:
+    values: dict[str, dict[str, list[str]]] = {}
+    for name, pair in pairs:
+        place, first = f"{name} {pair.source}-{pair.target}", pairs[0][1].conditions
+        if different := [key for key in ("measure", "conventions") if pair.conditions[key] != first[key]]:
             raise InputError(
-                f"{place} is {seen[row]} once more, and a row must not count twice: give one of them"
+                f"{place} and {pairs[0][0]} differ in {listed(different)}: validate all with one --measure "
+                "and one version"
             )
-        seen[row] = place
+        row = (*pair.conditions.items(), frozenset(encoder.encoder for encoder in pair.encoders))
+        if seen.setdefault(row, place) != place:
+            raise InputError(f"{place} is {seen[row]} once more, and a row counts once: give one of them")
+        conditions = {key: value for key, value in pair.conditions.items() if key not in _OF_DATA}
+        for key, value in (conditions | {"seeds": str(pair.n_seeds)}).items():
+            values.setdefault(key, {}).setdefault(value, []).append(place)
         if pair.n_matching not in (None, pair.n_target):
             yield f"{place}: XLR chooses among {pair.n_matching} texts, BkR among {pair.n_target}"
-    keys = {key for _, pair in pairs for key in pair.conditions} - _OF_DATA
-    for key in (*sorted(keys), "seeds"):
-        values: dict[str, list[str]] = {}
-        for place, (_, pair) in zip(places, pairs, strict=True):
-            value = str(pair.n_seeds) if key == "seeds" else pair.conditions.get(key, "the default")
-            values.setdefault(value, []).append(place)
-        if len(values) > 1:
-            shown = "; ".join(f"{value} for {listed(rows)}" for value, rows in values.items())
+    for key, places in values.items():
+        if sum(map(len, places.values())) < len(pairs) or len(places) > 1:
+            shown = "; ".join(f"{value} for {listed(rows)}" for value, rows in places.items())
             yield f"rows differ in {key}: {shown}"
 
 

@@ -78,17 +78,13 @@ def page(validation: Validation, *, title: str | None = None) -> Page:
     ]
     whole = [pair.subsets["all"] for pair in pairs]
     methods = {row.ci.method for subset in whole for row in subset.agreement["BkR"].values() if row.ci}
-    methods |= {
-        test.test
-        for s in whole
-        for by_kind in s.differences.values()
-        for test in by_kind.values()
-        if test.test
-    }
-    conditions = conditions_of(pair.conditions for pair in pairs)
-    conditions |= {
+    tests = [test for s in whole for by_kind in s.differences.values() for test in by_kind.values()]
+    methods |= {test.test for test in tests if test.test}
+    conditions = {
+        **conditions_of(pair.conditions for pair in pairs),
         "weak below XLR": [f"{validation.threshold:g}"],
         "image encoder": [validation.image_encoder],
+        "family": [validation.family or "each encoder its own"],
     }
     return Page(
         kind="report",
@@ -107,7 +103,7 @@ def page(validation: Validation, *, title: str | None = None) -> Page:
         ),
         terms=list(TERMS.items()),
         warnings=list(dict.fromkeys(validation.warnings)),
-        conditions=[*conditions.items(), ("family", [validation.family or "each encoder its own"])],
+        conditions=list(conditions.items()),
         methods=sorted(methods),
         timings=[(name, numbers.duration(value)) for name, value in validation.timings.items()],
         names=names,

@@ -7,8 +7,7 @@ import pytest
 
 from xlingual.comparison.queries import Queries
 from xlingual.errors import InputError
-from xlingual.papers.findings import CHANCE, StudyFindings, StudyTable
-from xlingual.papers.page import sentences
+from xlingual.papers.findings import CHANCE, StudyFindings, StudyTable, sentences
 from xlingual.papers.study import Measured, Question, Recipe, Study, every_pair, run
 from xlingual.results.runs import OfRuns
 

@@ -114,8 +114,6 @@ def test_rows_that_cannot_stand_together_are_refused_and_another_protocol_is_fla
     for other in ({"data": "d2", "measure": "R@5"}, {"data": "d2", "conventions": "99"}, {}):
         with pytest.raises(InputError):
             validation_table({"A": on("d1"), "B": on("d1", conditions=other)})
-    with pytest.raises(InputError, match="lacks the condition sample"):
-        validation_table({"A": validation(pair(conditions={"data": "d2"}))})
     with pytest.raises(InputError, match="no validation with a language pair"):
         validation_table({})
     for other in ({"conditions": {"texts": "1"}}, {"n_seeds": 2}, {"n_matching": 30}):

@@ -27,7 +27,7 @@ PAGES: Mapping[str, str] = {
     "BeforeAndAfter": "repair",
     "Pivot": "pivot",
     "Inspection": "inspection",
-    "StudyFindings": "xlingual.papers.page",
+    "StudyFindings": "xlingual.papers.findings",
     "StudyAnalysis": "study",
     "Suite": "suite",
     "BackretrievalCheck": "backretrieval_check",
