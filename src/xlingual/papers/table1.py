@@ -194,7 +194,9 @@ def _protocol(pairs: Sequence[tuple[str, PairValidation]]) -> Iterator[str]:
     values: dict[str, dict[str, list[str]]] = {}
     for name, pair in pairs:
         place, first = f"{name} {pair.source}-{pair.target}", pairs[0][1].conditions
-        if different := [key for key in ("measure", "conventions") if pair.conditions[key] != first[key]]:
+        if different := [
+            key for key in ("measure", "conventions") if pair.conditions.get(key) != first.get(key)
+        ]:
             raise InputError(
                 f"{place} and {pairs[0][0]} differ in {listed(different)}: validate all with one --measure "
                 "and one version"
@@ -225,9 +227,9 @@ def _mean(rows: Sequence[TableRow], name: str, kind: str) -> MeanAgreement:
     left_out = len(rows) - len(present)
     note = f"without {left_out} of {len(rows)} rows" if left_out else None
     mean, variance = float(np.mean([row.agreement[name][kind].mean for row in present])), 0.0
-    groups: dict[tuple[str, str, int], list[list[float | None]]] = {}
+    groups: dict[tuple[str | None, str | None, int], list[list[float | None]]] = {}
     for row in present:
-        sampled = row.conditions["data"], row.conditions["sample"], row.n_seeds
+        sampled = row.conditions.get("data"), row.conditions.get("sample"), row.n_seeds
         groups.setdefault(sampled, []).append(row.agreement[name][kind].per_seed)
     for series in groups.values():
         sums = [float(np.sum(values)) for values in zip(*series, strict=False) if None not in values]
