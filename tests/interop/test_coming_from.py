@@ -159,7 +159,7 @@ def check_files(page, folder, service):
         assert table.name == "Backretrieval_evaluation_shop_results.csv"
     elif page == "other-libraries":
         assert service.sent
-        assert all((folder / name).exists() for name in ("multi30k.parquet", "deployed"))
+        assert all((folder / name).exists() for name in ("FOLDER/multi30k.parquet", "deployed"))
 
 
 def test_numbers_of_both_libraries_stand_side_by_side_and_are_equal():

@@ -105,13 +105,6 @@ def test_datasets_with_images():
     assert [one.tobytes() for one in shown] == [one.tobytes() for one in images]
     chosen = dataset.shuffle(seed=0).select([2, 0]).filter(lambda row: row["id"] != "9")
     assert Manifest.of(chosen).ids == chosen["id"]
-    several = datasets.Dataset.from_dict(
-        {"text_en": ["a"], "image": [[png(one) for one in images]]},
-        features=datasets.Features(
-            {"text_en": datasets.Value("string"), "image": datasets.List(datasets.Image())}
-        ),
-    )
-    assert len(Manifest.of(several, images="mean").image_source[0]) == 3
 
 
 def test_datasets_formats_classes_and_streams():

@@ -12,7 +12,6 @@ pandas = pytest.importorskip("pandas")
 from xlingual import (  # noqa: E402
     Manifest,
     MultilingualPool,
-    backretrieval,
     crosslingual_retrieval,
     multilingual_pool,
 )
@@ -68,7 +67,7 @@ POOL = MultilingualPool(
     (),
     (),
 )
-TEXTS, IMAGES = [Vectors("a", 0.9)], Vectors("images", 0.4)
+TEXTS = [Vectors("a", 0.9)]
 
 
 def evaluated(task, folder):
@@ -77,15 +76,12 @@ def evaluated(task, folder):
     if task == "pool":
         found = multilingual_pool(POOL, measures=["AP", "R@5", "Success@5", "RR"], **options)
         return found, {".": ("all", "pool")}
-    if task == "backretrieval":
-        found = backretrieval(MANIFEST, image_encoder=IMAGES, measures=["R@5", "RR"], **options)
-        return found, {"en-de": ("en", "de"), "de-en": ("de", "en")}
     found = crosslingual_retrieval(MANIFEST, measures=["R@5", "Success@5", "RR"], **options)
     return found, {"en-de": ("en", "de"), "de-en": ("de", "en")}
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("task", ["crosslingual-retrieval", "backretrieval", "pool"])
+@pytest.mark.parametrize("task", ["crosslingual-retrieval", "pool"])
 def test_ranx_and_ir_measures_find_our_numbers(tmp_path, task):
     results, folders = evaluated(task, tmp_path)
     names = {"R@5": "recall@5", "Success@5": "hit_rate@5", "RR": "mrr", "AP": "map"}

@@ -289,7 +289,7 @@ def table_of(data: Any, folder: Path | None, problems: Problems | None = None) -
         if hasattr(data, "columns") and any(str(t) == "Object" for t in getattr(data, "dtypes", ())):
             data = data.to_dicts()  # polars would give addresses of its Python objects
         elif hasattr(data, "features") and hasattr(data, "with_format") and hasattr(data, "__len__"):
-            data = data.with_format("arrow")[:]  # a Dataset, whose rows may be chosen and in another order
+            data = _of_dataset(data)
         elif hasattr(data, "columns") and hasattr(data, "iloc"):
             data = _of_pandas(data)
         if any(hasattr(data, f"__arrow_c_{way}__") for way in ("stream", "array")):
@@ -302,6 +302,19 @@ def table_of(data: Any, folder: Path | None, problems: Problems | None = None) -
         raise InputError(f"expected a table of texts, found {described(data)}: give {TAKEN}")
     source = "the given data" if isinstance(data, Sequence) else source
     return _table(source, folder, columns_of(rows, source), problems)
+
+
+def _of_dataset(data: Any) -> Any:  # noqa: ANN401  (a Dataset of Hugging Face)
+    """Take the rows, which may be chosen and reordered, as an Arrow table; a ClassLabel is its name."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = data.with_format("arrow")[:]
+    for place, name in enumerate(table.column_names):
+        if (words := getattr(data.features[name], "names", None)) is not None:
+            code = pc.if_else(pc.less(table[name], 0), None, table[name])
+            table = table.set_column(place, name, pc.take(pa.array(words), code))
+    return table
 
 
 def _of_pandas(frame: Any) -> Any:  # noqa: ANN401

@@ -55,15 +55,17 @@ def render(page: Page) -> str:
 
 
 def fragment(page: Page) -> str:
-    """Return the verdict and the tables of a page as HTML to be put into another page, such as a notebook."""
-    found = (block for section in page.sections for block in blocks.walk(section.blocks))
+    """Return verdict, tables and figures of a page as HTML for another page, such as a notebook."""
     # of the project itself, so not escaped; within `.xlingual` its variables belong to that element
     styles = Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8").replace(":root", "&"))
-    # each with its title: the headings of sections, which name some on a page, are not there
-    shown = (block for block in found if isinstance(block, Table) and block.where == "both")
-    tables = [replace(table, titled=True) for table in shown]
+    shown: list[Block] = []
+    for block in (block for section in page.sections for block in blocks.walk(section.blocks)):
+        if isinstance(block, Table) and block.where == "both":  # with its title: headings are not there
+            shown.append(replace(block, titled=True))
+        elif isinstance(block, blocks.Figure | blocks.Boxes | blocks.Legend) and block.where != "terminal":
+            shown.append(block)
     return (
-        _environment(page.names).get_template("fragment.html").render(page=page, tables=tables, styles=styles)
+        _environment(page.names).get_template("fragment.html").render(page=page, shown=shown, styles=styles)
     )
 
 
