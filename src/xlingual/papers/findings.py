@@ -196,7 +196,7 @@ def _leader(study: StudyFindings, table: StudyTable) -> str:
     parts = [f"{_WORDS[word]} {in_words(names)}" for word, names in groups.items() if names]
     untested = [marked(name) for name in outcomes if outcomes[name] in (CANNOT_TELL, "")]
     parts += [f"not tested against {in_words(untested)}"] if untested else []
-    chance = "" if row.chance is None else f" (chance {numbers.mark(row.chance)})"
+    chance = "" if row.chance is None else f" (chance {numbers.number(row.chance, digits=table.digits)})"
     begin = f"{table.title}: {marked(best)} has the highest {row.measure}, {value}{chance}"
     return f"{'; '.join([begin.replace('highest', 'lowest') if smaller else begin, *parts])}."
 
