@@ -48,7 +48,7 @@ def sample(request: SampleRequest) -> None:
             _refuse_sampling(request)
             found = [write_pool_texts(data, request.out, force=request.force)]
     if not request.quiet:
-        _show(found, _evaluation(request, isinstance(data, Manifest), len(found)))
+        _show(found, _evaluation(request, isinstance(data, Manifest)))
 
 
 def _options(request: SampleRequest) -> Options:
@@ -78,7 +78,7 @@ def _given(request: SampleRequest) -> dict[str, Any]:
     return {name: value for name, value in values(request).items() if value != plain.get(name)}
 
 
-def _evaluation(request: SampleRequest, manifest: bool, folders: int) -> str:
+def _evaluation(request: SampleRequest, manifest: bool) -> str:
     """Return the command that evaluates what was found, with the options that belong to it."""
     words = [
         "xlingual",

@@ -52,11 +52,11 @@ def board_of(
 ) -> Leaderboard:
     """Make the leaderboard of results that were read; for the arguments see `workflows.leaderboard`."""
     started = time.perf_counter()
-    known = dict.fromkeys(row.measure for source in sources for row in source.results.summary)
+    offered = dict.fromkeys(row.measure for source in sources for row in source.results.summary)
     for name in measures:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise InputError(f"no result has the measure {name!r}.{hint} Measures: {listed(known)}")
+        if name not in offered:
+            hint = did_you_mean(name, offered)
+            raise InputError(f"no result has the measure {name!r}.{hint} Measures: {listed(offered)}")
     groups = _ordered(columns_of(sources, measures, per_pair))
     if not groups:
         raise InputError(

@@ -58,22 +58,22 @@ class PairTests:
             if not len(unsure):
                 return shown
             open_ones = self.low < self.high
-            wanted = unsure[open_ones[unsure]]
-            if not len(wanted):  # what others say decides: those that the correction can compare them with
+            places = unsure[open_ones[unsure]]
+            if not len(places):  # what others say decides: those that the correction can compare them with
                 least, most = low[unsure].min() / len(self.pairs), high[unsure].max()
                 near = open_ones & (self.high >= least) & (self.low <= most)
-                wanted = np.flatnonzero(near if near.any() else open_ones)
-            self.find(wanted)
+                places = np.flatnonzero(near if near.any() else open_ones)
+            self.find(places)
 
     def without(self, baseline: str) -> Floats:
         """Return the p-values of the pairs that the baseline is not one of.
 
         Those that matter to the corrected p-values of the baseline's pairs are exact, others a bound.
         """
-        own = np.array([baseline in pair for pair in self.pairs])
-        self.adjusted(lambda p: np.where(own, p, 0.0))
-        found: Floats = self.high[~own]
-        return found
+        of_baseline = np.array([baseline in pair for pair in self.pairs])
+        self.adjusted(lambda p: np.where(of_baseline, p, 0.0))
+        bounds_of_others: Floats = self.high[~of_baseline]
+        return bounds_of_others
 
 
 def pairwise_p(

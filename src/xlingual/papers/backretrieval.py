@@ -88,9 +88,9 @@ class BackretrievalStudyRequest(Request, frozen=True, kw_only=True):
 REQUEST = BackretrievalStudyRequest
 
 
-def presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def presets(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the conventions that were asked for set."""
-    return CONVENTIONS[given.get("conventions", "default")]
+    return CONVENTIONS[options.get("conventions", "default")]
 
 
 def run_study(request: BackretrievalStudyRequest, context: Context) -> StudyFindings:
@@ -112,10 +112,10 @@ def run_study(request: BackretrievalStudyRequest, context: Context) -> StudyFind
     if measure.bounds != (0.0, 1.0) or not measure.higher_is_better:
         raise InputError(f"--measure must be from 0 to 1, such as R@10 or RR: found {measure.name}")
     train, test = parts(request)
-    given = encoders.text_specs(request.text_encoders, languages=test.languages)
+    specs = encoders.text_specs(request.text_encoders, languages=test.languages)
     evaluated = partial(evaluate, request, test)
-    base = chosen_base(request.base, given, evaluated, request.output.out, context)
-    below = encoders.parse(str(given[base]))
+    base = chosen_base(request.base, specs, evaluated, request.output.out, context)
+    below = encoders.parse(str(specs[base]))
     fit, below_identity = request.fit, identity_of(str(below), train.languages)
 
     def recipe(name: str) -> Recipe:
@@ -134,19 +134,19 @@ def run_study(request: BackretrievalStudyRequest, context: Context) -> StudyFind
         options = request.model.changed(beta=request.model.beta if name == TRIPLET_XL else 0.0)
         if options.recipe != name:
             raise InputError("--beta is 0: TripletXL has a neighbour term, so give a weight above 0")
-        known = settings_of(
+        settings = settings_of(
             options, fit, validation=request.validation, base=below_identity, data=train.digest
         )
-        return Recipe(trained, known, str(below))
+        return Recipe(trained, settings, str(below))
 
     trained, (control, missing) = [TRIPLET, TRIPLET_XL], control_of(request.model, base, below, test)
-    models = [name for name in given if name != base] + [base, *control, *trained]
+    models = [name for name in specs if name != base] + [base, *control, *trained]
     asked = [(TRIPLET, base), *((TRIPLET, name) for name in control), *((name, base) for name in control)]
     study = Study(
         paper="backretrieval",
         title=f"Training on {base} without parallel texts",
         train={name: recipe(name) for name in trained},
-        given={**given, **control},
+        encoders={**specs, **control},
         order=models,
         steps={"backretrieval": partial(measured, evaluated, measure.name)},
         tables=[
@@ -231,20 +231,20 @@ def evaluate(
 
 
 def chosen_base(
-    name: str | None, given: Mapping[str, Any], evaluated: Evaluate, out: Path, context: Context
+    name: str | None, specs: Mapping[str, Any], evaluated: Evaluate, out: Path, context: Context
 ) -> str:
     """Return the base: the named one, else the encoder that leads on the evaluated texts, as in the paper.
 
     Even where there is no choice it is evaluated, which finds errors in the data before anything is trained.
     """
-    if name is not None and name not in given:
+    if name is not None and name not in specs:
         raise InputError(
-            f"no text encoder is named {name!r}.{did_you_mean(name, given)} "
-            f"--base is one of {listed(given, 20)}"
+            f"no text encoder is named {name!r}.{did_you_mean(name, specs)} "
+            f"--base is one of {listed(specs, 20)}"
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the evaluation of all models gives them
-        results = evaluated(given if name is None else {name: given[name]}, out / "before training", context)
+        results = evaluated(specs if name is None else {name: specs[name]}, out / "before training", context)
     overall = [
         row for row in results.summary if row.source is None and row.measure == results.entries[0].measure
     ]

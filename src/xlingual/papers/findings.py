@@ -173,14 +173,14 @@ def page(study: StudyFindings, *, title: str | None = None) -> blocks.Page:
 
 def sentences(study: StudyFindings) -> list[str]:
     """Return the verdict: who leads in each table, all models counted, and the answers to its questions."""
-    said = [_leader(study, table) for table in study.tables if table.lead is not None]
+    answers = [_leader(study, table) for table in study.tables if table.lead is not None]
     families = dict.fromkeys(one.family for one in study.differences if one.headline)
-    said += [_answer(study, family) for family in families]
+    answers += [_answer(study, family) for family in families]
     if study.n_trainings == 1 and study.trainings:
-        said.append(
+        answers.append(
             "Every model was trained once: the intervals are about other queries, not about other trainings."
         )
-    return [*filter(None, said), *study.notes]
+    return [*filter(None, answers), *study.notes]
 
 
 def _leader(study: StudyFindings, table: StudyTable) -> str:
@@ -259,8 +259,8 @@ def _section(study: StudyFindings, table: StudyTable) -> Section:
             f"0.05, corrected for its family of questions (Holm). Best in bold ({BEST})."
         )
         title = f"{table.name}: {table.title}"
-        one = replace(side_by_side.table(title, systems, digits=table.digits), titled=False, notes=(note,))
-        shown.append(Fold(table.title, [one]) if table.form == FOLD else one)
+        grid = replace(side_by_side.table(title, systems, digits=table.digits), titled=False, notes=(note,))
+        shown.append(Fold(table.title, [grid]) if table.form == FOLD else grid)
     return Section(f"{table.name}: {table.title}", shown, table.about)
 
 

@@ -90,12 +90,12 @@ class LareqaRequest(Request, frozen=True, kw_only=True):
 REQUEST = LareqaRequest
 
 
-def presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def presets(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the base sets of the fit loop; of built-in data 150 batches, so that all takes minutes."""
     from xlingual.workflows.train_dual_encoder import fit_presets
 
-    small = {} if given.get("pool") is not None else {"epochs": 5, "steps": 30, "dim": 64}
-    base = fit_presets(given.get("base", WORDS), small | dict(given), frozen=given.get("frozen", False))
+    small = {} if options.get("pool") is not None else {"epochs": 5, "steps": 30, "dim": 64}
+    base = fit_presets(options.get("base", WORDS), small | dict(options), frozen=options.get("frozen", False))
     return base | small
 
 
@@ -187,9 +187,9 @@ def recipes(request: LareqaRequest, train: ParallelQuestions, context: Context) 
             )  # fmt: skip
 
         options = DualOptions(**{**settings.settings(), "regime": regime, "steps": steps})
-        known = settings_of(options, fit, **below, data=train.digest())
+        stated = settings_of(options, fit, **below, data=train.digest())
         return Recipe(
-            trained, known | {"regime": UNTRAINED if untrained else regime}, base if frozen else None
+            trained, stated | {"regime": UNTRAINED if untrained else regime}, base if frozen else None
         )
 
     return {name: recipe(name) for name in request.regimes} | {UNTRAINED: recipe(request.regimes[0], True)}
@@ -253,8 +253,8 @@ def shared(train: ParallelQuestions, pool: MultilingualPool) -> list[str]:
     asked, questions = train.questions, pool.question_texts()
     trained = set(zip(asked.language, asked.text, strict=True))
     count = sum(row in trained for row in zip(questions.language, questions.text, strict=True))
-    said = f"{count:,} of {len(questions):,} questions that are evaluated are also trained on (equal texts)"
-    return [f"{said}, which flatters every regime."] if count else []
+    text = f"{count:,} of {len(questions):,} questions that are evaluated are also trained on (equal texts)"
+    return [f"{text}, which flatters every regime."] if count else []
 
 
 def built_in_pool(folder: Path, n: int = 400, languages: Sequence[str] = ("en", "de", "es")) -> Path:

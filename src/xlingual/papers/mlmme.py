@@ -147,10 +147,10 @@ class MlmmeStudyRequest(Request, frozen=True, kw_only=True):
 REQUEST = MlmmeStudyRequest
 
 
-def presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def presets(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the recipe sets, and the small sizes of built-in data."""
-    recipe = given.get("recipe", "paper")
-    small = SMALL if given.get("manifest") is None else {}
+    recipe = options.get("recipe", "paper")
+    small = SMALL if options.get("manifest") is None else {}
     return {**PRESETS[recipe], **FIT_PRESETS[recipe], **small}
 
 

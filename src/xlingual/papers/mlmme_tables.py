@@ -212,12 +212,12 @@ def reranking(data: Data, models: Sequence[Model], folder: Path, context: Contex
 def read_data(request: Any, context: Context) -> Data:  # noqa: ANN401  (of `papers mlmme`)
     """Return the user's data, or built-in ones, which are written into the study's folder once."""
     kind: type[Request] = type(request)
-    data, usual, known = request.data, defaults(kind), leaves(kind)
+    data, usual, options = request.data, defaults(kind), leaves(kind)
     of_manifest = ("image_encoder", "split", "rows", "test", "validation", "lists", "sts", *leaves(Columns))
     for name in of_manifest if data.manifest is None else ("items",):
         if values(request)[name] != usual[name]:
             which = "needs MANIFEST" if data.manifest is None else "is the size of built-in data"
-            raise InputError(f"{known[name].names[0]} {which}: give one or the other")
+            raise InputError(f"{options[name].names[0]} {which}: give one or the other")
     if data.manifest is None:
         assert request.output.out is not None
         languages = several(request.languages or ("en", "de"))

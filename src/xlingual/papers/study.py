@@ -150,8 +150,8 @@ Step: TypeAlias = Callable[[Sequence[Model], Path, Context], Iterable[Measured]]
 class Study:
     """A study as data.
 
-    `given` are models that are not trained, as encoders by name. `steps` measure all models, each with a
-    folder of its own; `order` is that of the models in the tables (default: given, then trained).
+    `encoders` are models that are not trained, by name. `steps` measure all models, each with a
+    folder of its own; `order` is that of the models in the tables (default: these, then the trained ones).
     """
 
     paper: str
@@ -160,7 +160,7 @@ class Study:
     steps: Mapping[str, Step]
     tables: Sequence[StudyTable]
     questions: Sequence[Question]
-    given: Mapping[str, EncoderLike] = field(default_factory=dict)
+    encoders: Mapping[str, EncoderLike] = field(default_factory=dict)
     order: Sequence[str] = ()
     conditions: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, int] = field(default_factory=dict)
@@ -253,7 +253,7 @@ def _trained(
         for seed in seeds
         for name, recipe in study.train.items()
     ]
-    labels = [*study.given, *study.train, *(path.name for *_, path in jobs)]
+    labels = [*study.encoders, *study.train, *(path.name for *_, path in jobs)]
     if repeated := sorted({label for label in labels if labels.count(label) > 1}):
         raise InputError(
             f"two models are named {listed(repeated, 3)}: give the encoder another name, NAME=SPEC"
@@ -261,7 +261,7 @@ def _trained(
     if not anew:
         for _, recipe, seed, path in jobs:
             _refuse_another(path, {**recipe.settings, "seed": seed})
-    records, models = [], {name: Model(name, {name: spec}) for name, spec in study.given.items()}
+    records, models = [], {name: Model(name, {name: spec}) for name, spec in study.encoders.items()}
     for place, (name, recipe, seed, path) in enumerate(jobs, 1):
         title = f"{path.name} ({place} of {len(jobs)})"
         if anew or not (path / CONFIG).is_file():
@@ -273,14 +273,14 @@ def _trained(
             progress = partial(_titled, title, context.progress)
             recipe.train(path, seed, resume=resume, replace=anew, progress=progress)
             Checkpoints(path).remove()  # larger than the model, and not needed any more
-        found = ModelFolder.read(path)
+        model_folder = ModelFolder.read(path)
         spec = Spec(None, "model", str(path), (), None if recipe.base is None else parse(recipe.base))
         model = models.setdefault(name, Model(name, {}, {}))
         models[name] = Model(name, {**model.specs, path.name: str(spec)}, {**model.folders, path.name: path})
-        done = found.config["training"]
+        done = model_folder.config["training"]
         records.append(
             StudyTraining(
-                *(name, path.name, seed, identity(found), done["epochs_run"]),
+                *(name, path.name, seed, identity(model_folder), done["epochs_run"]),
                 *(done.get("best_epoch"), done.get("score"), done["seconds"]),
             )
         )

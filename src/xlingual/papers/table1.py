@@ -305,7 +305,7 @@ def _table1(table: ValidationTable) -> list[Block]:
         means = [table.mean[name][kind] for kind, name in columns]
         rows.append(["mean", "", *(Cell.mean(mean.mean, mean.se) for mean in means)])
     heads = ["data set", "direction", *(f"{kind.capitalize()} {name}" for kind, name in columns)]
-    made = Table.of_texts(
+    latex_table = Table.of_texts(
         "Agreement with true retrieval (XLR)", heads, rows, names=2, notes=notes_of(noted), titled=False,
         looks=(TableRoom(), TableRoom(heads=8)), splits=True, where="both",
     )  # fmt: skip
@@ -314,7 +314,7 @@ def _table1(table: ValidationTable) -> list[Block]:
         f"** also after correction for {table.n_tests} tests (Holm)."
     )
     best = Prose("The highest of a row is bold.", "note-line", "both", bold=True)
-    return [made, Prose(legend, "note-line", "both"), best]
+    return [latex_table, Prose(legend, "note-line", "both"), best]
 
 
 def _coefficient(row: TableRow, kind: str, name: str) -> Cell:

@@ -68,9 +68,9 @@ class _Trained(Module):  # type: ignore[misc]  # the library is untyped here
     @classmethod
     def load(cls, model_name_or_path: str, subfolder: str = "", **more: Any) -> Self:  # noqa: ANN401
         """Read the module from its folder."""
-        known = ("token", "cache_folder", "revision", "local_files_only")
-        given = {name: more[name] for name in known if name in more}
-        place = Path(cls.load_dir_path(model_name_or_path, subfolder=subfolder, **given))
+        names = ("token", "cache_folder", "revision", "local_files_only")
+        options = {name: more[name] for name in names if name in more}
+        place = Path(cls.load_dir_path(model_name_or_path, subfolder=subfolder, **options))
         return cls(place, **json.loads((place / SETTINGS).read_text(encoding="utf-8")))
 
     def save(self, output_path: str, *args: Any, **more: Any) -> None:  # noqa: ANN401
@@ -129,10 +129,10 @@ class TrainedTexts(_Trained, InputModule):  # type: ignore[misc]
         """Add the vectors of the texts."""
         parts = [features[name] for i in range(len(features)) if (name := _PART.format(i)) in features]
         if self.folder.kind == "mlmme":
-            found = self.network.texts(self._language(language), *parts)
+            vectors = self.network.texts(self._language(language), *parts)
         else:
-            found = self.network.encode(_role(task), *parts)
-        return {**features, "sentence_embedding": found.float()}
+            vectors = self.network.encode(_role(task), *parts)
+        return {**features, "sentence_embedding": vectors.float()}
 
     def _parts(self, texts: list[str], contexts: list[str], role: str, language: str) -> Sequence[Any]:
         if self.folder.kind == "mlmme":
@@ -154,18 +154,18 @@ class TrainedTexts(_Trained, InputModule):  # type: ignore[misc]
         chosen = given or self.language
         if self.folder.kind != "mlmme":
             return chosen or "und"
-        known = self.trained.config.languages
-        if chosen is None and len(known) == 1:
-            return str(known[0])
+        languages = self.trained.config.languages
+        if chosen is None and len(languages) == 1:
+            return str(languages[0])
         if chosen is None:
             raise InputError(
-                f"the model has an encoder for each of {listed(known, 20)}: say which, as in "
-                f"encode(texts, language={known[0]!r}), or export it with --language"
+                f"the model has an encoder for each of {listed(languages, 20)}: say which, as in "
+                f"encode(texts, language={languages[0]!r}), or export it with --language"
             )
-        if chosen not in known:
-            near = did_you_mean(chosen, known)
+        if chosen not in languages:
+            near = did_you_mean(chosen, languages)
             raise InputError(
-                f"language {chosen!r} is unknown to the model.{near} It knows {listed(known, 20)}"
+                f"language {chosen!r} is unknown to the model.{near} It knows {listed(languages, 20)}"
             )
         return chosen
 
@@ -175,8 +175,8 @@ class TrainedLayer(_Trained):
 
     def forward(self, features: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401
         """Replace the vectors by the model's."""
-        found = self.network.encode(QUERY, features["sentence_embedding"].float())
-        return {**features, "sentence_embedding": found}
+        vectors = self.network.encode(QUERY, features["sentence_embedding"].float())
+        return {**features, "sentence_embedding": vectors}
 
 
 def _role(task: str | None) -> str:

@@ -42,7 +42,7 @@ def study(**changes):
             Question("good", "absent", "Table 1", "R@1", "left out"),
             Question("good", "poor", "Table 9", "R@1", "left out"),
         ],
-        "given": {name: f"random:?seed={n}" for n, name in enumerate(MEANS)},
+        "encoders": {name: f"random:?seed={n}" for n, name in enumerate(MEANS)},
     }
     return Study(**{**fields, **changes})
 
@@ -106,7 +106,7 @@ def trained(tmp_path):
 
     def plan(**settings):
         MEANS.update({f"tiny-{seed}": 0.5 for seed in range(3)}, tiny=0.5)
-        return study(train={"tiny": Recipe(train, {"dim": 4, **settings})}, given={"poor": "random"})
+        return study(train={"tiny": Recipe(train, {"dim": 4, **settings})}, encoders={"poor": "random"})
 
     return plan, tmp_path, log, failing
 
@@ -135,4 +135,4 @@ def test_models_of_another_recipe_are_refused_or_replaced(trained):
     with pytest.raises(InputError, match="cannot be read"):
         run(plan(rate=2), out, trainings=1)
     with pytest.raises(InputError, match="two models are named tiny-0"):
-        run(study(train=plan().train, given={"tiny-0": "random", "poor": "random"}), out, trainings=1)
+        run(study(train=plan().train, encoders={"tiny-0": "random", "poor": "random"}), out, trainings=1)
